@@ -1,0 +1,1 @@
+"""What the three services and the agent have in common."""

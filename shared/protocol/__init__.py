@@ -1,0 +1,1 @@
+"""What two processes agree on: shapes and names, versioned, without behaviour."""

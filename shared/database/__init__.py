@@ -1,0 +1,19 @@
+"""One way to SQL: engines, transactions, column types, migrations, on SQLite and PostgreSQL."""
+
+from shared.database.base import ANNOTATIONS, new_metadata
+from shared.database.engine import Database, DatabaseSettings, open_database
+from shared.database.errors import DatabaseUnavailable
+from shared.database.transaction import after_commit
+from shared.database.types import JsonValue, UtcDateTime
+
+__all__ = [
+    "ANNOTATIONS",
+    "Database",
+    "DatabaseSettings",
+    "DatabaseUnavailable",
+    "JsonValue",
+    "UtcDateTime",
+    "after_commit",
+    "new_metadata",
+    "open_database",
+]

@@ -1,0 +1,142 @@
+"""Engines for SQLite and PostgreSQL, and the `Database` that services are given.
+
+SQLite with its driver's defaults loses updates (read, then update, under a deferred BEGIN). Here one
+writer connection begins every transaction with BEGIN IMMEDIATE, and readers have a pool of their own
+that cannot write. PostgreSQL needs one engine for both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from sqlalchemy import event, make_url, text
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+
+from shared.database.transaction import transaction
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from sqlalchemy import Connection
+    from sqlalchemy.engine import URL
+
+_BUSY_MILLISECONDS = 5000
+_POOL_SECONDS = 10
+
+
+class DatabaseSettings(BaseModel):
+    """Where a service keeps its facts."""
+
+    model_config = ConfigDict(frozen=True)
+
+    url: SecretStr = Field(
+        description="`sqlite:////absolute/path.db` or `postgresql://user@host/database`; the driver is ours"
+    )
+    pool_size: int = Field(default=10, ge=1, le=200, description="Connections of one process to PostgreSQL")
+
+    @field_validator("url")
+    @classmethod
+    def _known_database(cls, value: SecretStr) -> SecretStr:
+        try:
+            name = make_url(value.get_secret_value()).get_backend_name()
+        except ArgumentError:
+            message = "is not a database URL; use sqlite:////absolute/path.db or postgresql://user@host/name"
+            raise ValueError(message) from None
+        if name not in {"sqlite", "postgresql"}:
+            message = f"{name} is not supported; use sqlite or postgresql"
+            raise ValueError(message)
+        return value
+
+    @property
+    def parsed(self) -> URL:
+        """The URL with our own driver."""
+        url = make_url(self.url.get_secret_value())
+        driver = "sqlite+aiosqlite" if url.get_backend_name() == "sqlite" else "postgresql+asyncpg"
+        return url.set(drivername=driver)
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """Sessions for writing and for reading."""
+
+    writer: AsyncEngine
+    reader: AsyncEngine
+    _writing: async_sessionmaker[AsyncSession]
+    _reading: async_sessionmaker[AsyncSession]
+
+    @property
+    def dialect(self) -> Literal["sqlite", "postgresql"]:
+        """Which database this is."""
+        return "sqlite" if self.writer.dialect.name == "sqlite" else "postgresql"
+
+    def transaction(self) -> AbstractAsyncContextManager[AsyncSession]:
+        """A session that commits at the end of the body. Holds SQLite's only writer: no network inside."""
+        return transaction(self._writing)
+
+    def reading(self) -> AbstractAsyncContextManager[AsyncSession]:
+        """A session that sees one snapshot and cannot write."""
+        return transaction(self._reading)
+
+    async def ping(self) -> None:
+        """Ask the database for an answer. Raises DatabaseUnavailable."""
+        async with self.reading() as session:
+            await session.execute(text("SELECT 1"))
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self.reader.dispose()
+        if self.writer is not self.reader:
+            await self.writer.dispose()
+
+
+def open_database(settings: DatabaseSettings) -> Database:
+    """Build the engines; nothing is connected until the first use."""
+    url = settings.parsed
+    if url.get_backend_name() == "sqlite":
+        writer = _sqlite_engine(url, begin="BEGIN IMMEDIATE", connections=1, read_only=False)
+        reader = _sqlite_engine(url, begin="BEGIN", connections=4, read_only=True)
+    else:
+        writer = reader = create_async_engine(
+            url, pool_size=settings.pool_size, max_overflow=0, pool_timeout=_POOL_SECONDS, pool_pre_ping=True
+        )
+    return Database(
+        writer=writer,
+        reader=reader,
+        _writing=async_sessionmaker(writer, expire_on_commit=False),
+        _reading=async_sessionmaker(
+            reader.execution_options(postgresql_readonly=True, isolation_level="REPEATABLE READ")
+            if reader is writer
+            else reader,
+            expire_on_commit=False,
+        ),
+    )
+
+
+def _sqlite_engine(url: URL, *, begin: str, connections: int, read_only: bool) -> AsyncEngine:
+    engine = create_async_engine(
+        url,
+        pool_size=connections,
+        max_overflow=0,
+        pool_timeout=_POOL_SECONDS,
+        connect_args={"isolation_level": None, "timeout": _BUSY_MILLISECONDS / 1000},
+    )
+
+    @event.listens_for(engine.sync_engine, "connect")
+    def _configure(connection: Any, _record: Any) -> None:
+        cursor = connection.cursor()
+        cursor.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
+        cursor.execute("PRAGMA journal_mode = WAL")
+        cursor.execute("PRAGMA synchronous = FULL")
+        cursor.execute("PRAGMA foreign_keys = ON")
+        if read_only:
+            cursor.execute("PRAGMA query_only = ON")
+        cursor.close()
+
+    @event.listens_for(engine.sync_engine, "begin")
+    def _begin(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine

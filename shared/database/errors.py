@@ -1,0 +1,59 @@
+"""Which failures of a database are refusals, and which are bugs."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import timedelta
+
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from shared.kernel.errors import AppError, Kind
+
+_SQLITE_AWAY = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_READONLY,
+}
+#: SQLSTATE classes: connection, resources, operator intervention, transaction rollback.
+_POSTGRES_AWAY = ("08", "53", "57", "40")
+
+
+class DatabaseUnavailable(AppError):
+    """The database does not answer. Nothing was changed; try again."""
+
+    kind = Kind.UNAVAILABLE
+    code = "database_unavailable"
+
+    def __init__(self) -> None:
+        """Ask for another try soon."""
+        super().__init__(retry_after=timedelta(seconds=2))
+
+
+def is_unavailable(error: BaseException) -> bool:
+    """Whether the database is away, full or busy, as against refusing a statement of ours."""
+    if isinstance(error, PoolTimeout | OSError):
+        return True
+    if not isinstance(error, DBAPIError):
+        return False
+    if error.connection_invalidated:
+        return True
+    cause: BaseException | None = error.orig
+    while cause is not None:
+        if _names_absence(cause):
+            return True
+        cause = cause.__cause__
+    return False
+
+
+def _names_absence(error: BaseException) -> bool:
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is not None:
+        return code & 0xFF in _SQLITE_AWAY
+    state = getattr(error, "sqlstate", None)
+    if isinstance(state, str):
+        return state.startswith(_POSTGRES_AWAY)
+    return isinstance(error, OSError)

@@ -24,7 +24,7 @@ from shared.protocol.probes import (
 
 PROTOCOL_VERSION = 1
 #: Greatest frame in bytes, either way; a longer one is answered with close code 4413.
-MAX_FRAME_BYTES = 262_144
+MAX_FRAME_BYTES = 4_194_304
 #: Lines in one `probe_output` frame.
 MAX_BATCH_LINES = 50
 

@@ -1,0 +1,132 @@
+"""Builds a service's application: routes, refusals, middleware, health, metrics, lifespan."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from fastapi import Depends, FastAPI
+from prometheus_client import CollectorRegistry
+
+from shared import __version__
+from shared.kernel.loops import running
+from shared.web import csrf, problems
+from shared.web.health import health_router
+from shared.web.metrics import CountedLoops, WebMetrics, metrics_router
+from shared.web.middleware import CanonicalHost, RequestLog, SecurityHeaders
+from shared.web.openapi import api_reference_router
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+    from fastapi import APIRouter
+
+    from shared.database import Database
+    from shared.kernel.loops import Loop
+    from shared.web.health import TierWatch
+    from shared.web.pages import Pages
+    from shared.web.principals import Authenticator
+    from shared.web.settings import WebSettings
+
+
+class Resources(Protocol):
+    """What every service's resources have at least."""
+
+    @property
+    def database(self) -> Database:
+        """The service's own database."""
+
+
+class Opened(Protocol):
+    """What a service makes of its open resources."""
+
+    @property
+    def authenticate(self) -> Authenticator:
+        """Finds the caller of a request."""
+
+    @property
+    def loops(self) -> Sequence[Loop]:
+        """Background work of this process."""
+
+    @property
+    def tier_watches(self) -> Sequence[TierWatch]:
+        """The tiers that `/healthz` speaks of."""
+
+    @property
+    def before_exit(self) -> Sequence[Callable[[], Awaitable[None]]]:
+        """What to do when the server is told to stop, while sockets are still open."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSpec:
+    """What differs between the services."""
+
+    name: str
+    prefix: str
+    settings: WebSettings
+    routers: Sequence[APIRouter]
+    #: Opens the resources; the builder closes them at the end.
+    open_resources: Callable[[], AbstractAsyncContextManager[Any]]
+    #: Called once with the open resources.
+    assemble: Callable[[FastAPI, Any], Opened]
+    pages: Pages | None = None
+    sign_in_path: str | None = None
+    ready_facts: dict[str, Any] = field(default_factory=dict)
+    description: str = ""
+
+
+def build_app(spec: ServiceSpec) -> FastAPI:
+    """The application of one service. Nothing is opened before its lifespan starts."""
+    registry = CollectorRegistry()
+    app = FastAPI(
+        title=f"Routeloom {spec.name}",
+        version=__version__,
+        description=spec.description,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        lifespan=lambda app: _lifespan(app, spec),
+        dependencies=[Depends(csrf.protect)],
+        generate_unique_id_function=lambda route: route.name,
+    )
+    app.state.metrics = WebMetrics.in_registry(registry)
+    app.state.loop_observer = CountedLoops(registry)
+    app.state.settings = spec.settings
+    app.state.pages = spec.pages
+    app.state.sign_in_path = spec.sign_in_path
+    app.state.ready_facts = spec.ready_facts
+    app.state.tier_watches = []
+    problems.install(app)
+    app.include_router(health_router(spec.prefix))
+    app.include_router(metrics_router(spec.prefix))
+    app.include_router(api_reference_router(spec.prefix, spec.name))
+    for router in spec.routers:
+        app.include_router(router)
+    app.add_middleware(CanonicalHost, public_url=spec.settings.public_url)
+    app.add_middleware(SecurityHeaders)
+    app.add_middleware(RequestLog, metrics=app.state.metrics, service=spec.name)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI, spec: ServiceSpec) -> AsyncIterator[None]:
+    app.state.going_away = asyncio.Event()
+    async with AsyncExitStack() as stack:
+        app.state.resources = await stack.enter_async_context(spec.open_resources())
+        opened = spec.assemble(app, app.state.resources)
+        app.state.authenticate = opened.authenticate
+        app.state.tier_watches = list(opened.tier_watches)
+        app.state.before_exit = list(opened.before_exit)
+        await stack.enter_async_context(running(opened.loops, app.state.loop_observer))
+        yield
+        app.state.going_away.set()
+
+
+async def go_away(app: FastAPI) -> None:
+    """Tell streams and sockets that the server stops, while they can still be told."""
+    if hasattr(app.state, "going_away"):
+        app.state.going_away.set()
+        for act in app.state.before_exit:
+            await act()

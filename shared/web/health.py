@@ -1,0 +1,73 @@
+"""`/livez`, `/healthz`, `/readyz`: the process lives; the tiers are well; requests can be served.
+
+A dead kv tier answers 503 on `/healthz` for monitoring, while `/readyz`, which proxies and orchestrators
+use, never asks a tier: requests go on by the fallbacks.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+
+from shared.database import Database, DatabaseUnavailable
+
+
+class TierReport(BaseModel):
+    """What the background prober last saw of one tier."""
+
+    tier: str
+    status: Literal["ok", "degraded", "unreachable", "absent"]
+    #: Without this tier the service must not claim to be healthy: it holds only copies.
+    essential: bool = False
+    facts: dict[str, Any] = {}
+
+
+class TierWatch(Protocol):
+    """Knows the state of a tier without asking it now."""
+
+    def report(self) -> TierReport:
+        """The state as of the last probe."""
+
+
+def health_router(prefix: str) -> APIRouter:
+    """The three endpoints under the service's prefix."""
+    router = APIRouter(prefix=prefix, tags=["health"])
+
+    @router.get("/livez")
+    async def live() -> dict[str, str]:
+        """The process lives."""
+        return {"status": "ok"}
+
+    @router.get("/healthz")
+    async def healthy(request: Request) -> JSONResponse:
+        """State of the tiers, from a background prober; 503 when the kv tier is unreachable."""
+        watches: list[TierWatch] = request.app.state.tier_watches
+        reports = [watch.report() for watch in watches]
+        status, code = overall(reports)
+        tiers = {r.tier: {"status": r.status, **r.facts} for r in reports}
+        return JSONResponse({"status": status, "tiers": tiers}, status_code=code)
+
+    @router.get("/readyz")
+    async def ready(request: Request) -> JSONResponse:
+        """Whether requests can be served: the database answers. Never asks a tier."""
+        database: Database = request.app.state.resources.database
+        try:
+            await database.ping()
+        except DatabaseUnavailable:
+            return JSONResponse({"status": "not_ready", "database": "unreachable"}, status_code=503)
+        facts: dict[str, Any] = request.app.state.ready_facts
+        return JSONResponse({"status": "ready", "database": database.dialect, **facts})
+
+    return router
+
+
+def overall(reports: list[TierReport]) -> tuple[str, int]:
+    """Status word and HTTP status of all tiers together."""
+    if any(r.status == "unreachable" and r.essential for r in reports):
+        return "unavailable", 503
+    if any(r.status in {"unreachable", "degraded"} for r in reports):
+        return "degraded", 200
+    return "ok", 200

@@ -1,0 +1,132 @@
+"""Pure ASGI middleware. Never BaseHTTPMiddleware: it hides disconnects from streams."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import RedirectResponse
+
+from shared.web.request_ids import request_id
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from shared.web.metrics import WebMetrics
+
+log = structlog.get_logger(__name__)
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+
+_HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SecurityHeaders:
+    """Sets the policy on every response, also on errors; a route may set a stricter value first."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, adding headers at the start of the response."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        await self.app(scope, receive, with_headers)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLog:
+    """Gives each request an id, counts it, and logs it once when it ends."""
+
+    app: ASGIApp
+    metrics: WebMetrics
+    service: str
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on under a request id."""
+        if scope["type"] not in {"http", "websocket"}:
+            await self.app(scope, receive, send)
+            return
+        with request_id(Headers(scope=scope).get("x-request-id")) as ident:
+            if scope["type"] == "websocket":
+                with self.metrics.sockets.track_inprogress():
+                    await self.app(scope, receive, send)
+                return
+            await self._http(scope, receive, send, ident)
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send, ident: str) -> None:
+        began = time.monotonic()
+        status = 500
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)["X-Request-ID"] = ident
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noting)
+        finally:
+            self._note(scope, status, time.monotonic() - began)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "unmatched")
+        self.metrics.requests.labels(scope["method"], route, f"{status // 100}xx").inc()
+        self.metrics.seconds.labels(route).observe(seconds)
+        log.info(
+            "request.finished",
+            service=self.service,
+            method=scope["method"],
+            path=scope["path"],
+            status=status,
+            ms=round(seconds * 1000, 1),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CanonicalHost:
+    """Sends a browser that came by a loopback address to the public name: passkeys need a name."""
+
+    app: ASGIApp
+    public_url: str
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Redirect pages asked for by address; leave programs alone."""
+        if scope["type"] == "http" and self._by_address(scope):
+            target = f"{self.public_url}{quote(scope['path'])}"
+            query = scope["query_string"].decode("latin-1")
+            response = RedirectResponse(f"{target}?{query}" if query else target, status_code=307)
+            await response(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+    def _by_address(self, scope: Scope) -> bool:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "").rsplit(":", 1)[0] if scope["method"] == "GET" else ""
+        return host in {"127.0.0.1", "[::1]"} and "text/html" in headers.get("accept", "")

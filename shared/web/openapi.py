@@ -1,0 +1,46 @@
+"""The API description: generated at build time where the package has it, else once, off the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from starlette.responses import Response
+
+
+def api_reference_router(prefix: str, service: str) -> APIRouter:
+    """`GET <prefix>/openapi.json` and the reference page `GET <prefix>/docs`, under the strict policy."""
+    router = APIRouter(prefix=prefix, include_in_schema=False)
+
+    @router.get("/openapi.json")
+    async def read_openapi(request: Request) -> JSONResponse:
+        return JSONResponse(await _schema(request))
+
+    @router.get("/docs")
+    async def read_reference(request: Request) -> Response:
+        schema = await _schema(request)
+        pages = request.app.state.pages
+        if pages is None:
+            return JSONResponse(schema)
+        page: Response = pages.render(
+            request, "reference/api.html", service=service, schema=schema, operations=operations_of(schema)
+        )
+        return page
+
+    return router
+
+
+async def _schema(request: Request) -> dict[str, Any]:
+    schema: dict[str, Any] = await asyncio.to_thread(request.app.openapi)
+    return schema
+
+
+def operations_of(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every operation of the description, flat, in the order of its path."""
+    return [
+        {"method": method.upper(), "path": path, **operation}
+        for path, methods in sorted(schema.get("paths", {}).items())
+        for method, operation in methods.items()
+    ]

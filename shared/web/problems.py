@@ -1,0 +1,165 @@
+"""Refusals over HTTP: RFC 9457 problems for programs, pages for people. One table for all services."""
+
+from __future__ import annotations
+
+import math
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import structlog
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse
+
+from shared.kernel.errors import AppError, FieldError, InvalidInput, Kind
+from shared.web.request_ids import current_request_id
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from shared.web.pages import Pages
+
+log = structlog.get_logger(__name__)
+
+STATUS_OF_KIND: dict[Kind, HTTPStatus] = {
+    Kind.INVALID: HTTPStatus.UNPROCESSABLE_ENTITY,
+    Kind.UNAUTHENTICATED: HTTPStatus.UNAUTHORIZED,
+    Kind.FORBIDDEN: HTTPStatus.FORBIDDEN,
+    Kind.MISSING: HTTPStatus.NOT_FOUND,
+    Kind.GONE: HTTPStatus.GONE,
+    Kind.CONFLICT: HTTPStatus.CONFLICT,
+    Kind.THROTTLED: HTTPStatus.TOO_MANY_REQUESTS,
+    Kind.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+
+_CODE_OF_STATUS = {
+    HTTPStatus.NOT_FOUND: "not_found",
+    HTTPStatus.METHOD_NOT_ALLOWED: "method_not_allowed",
+    HTTPStatus.BAD_REQUEST: "bad_request",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "too_large",
+}
+
+
+class ProblemField(BaseModel):
+    """One refused input."""
+
+    field: str
+    code: str
+    message: str
+
+
+class Problem(BaseModel):
+    """The body of every refusal (RFC 9457, `application/problem+json`). `code` is stable."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    code: str
+    request_id: str
+    errors: list[ProblemField] = Field(default_factory=list)
+
+
+def problem_of(error: AppError) -> Problem:
+    """The refusal in RFC 9457 words."""
+    status = STATUS_OF_KIND[error.kind]
+    return Problem(
+        title=status.phrase,
+        status=status,
+        detail=error.detail,
+        code=error.code,
+        request_id=current_request_id(),
+        errors=[ProblemField(field=e.field, code=e.code, message=e.message) for e in error.fields],
+    )
+
+
+def install(app: FastAPI) -> None:
+    """Translate every refusal, every validation error and every bug of this app."""
+    app.add_exception_handler(AppError, _refused)
+    app.add_exception_handler(RequestValidationError, _not_valid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _bug)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, AppError)  # noqa: S101 - registered for this class only
+    headers = {}
+    if error.retry_after is not None:
+        headers["Retry-After"] = str(max(1, math.ceil(error.retry_after.total_seconds())))
+    if error.kind is Kind.UNAUTHENTICATED:
+        if wants_page(request) and (sign_in := getattr(request.app.state, "sign_in_path", None)):
+            return RedirectResponse(f"{sign_in}?next={quote(_here(request))}", status_code=303)
+        headers["WWW-Authenticate"] = 'Bearer realm="routeloom"'
+    return _answer(request, problem_of(error), headers)
+
+
+async def _not_valid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class only
+    fields = [_field(item) for item in error.errors()]
+    named = ", ".join(dict.fromkeys(field.field for field in fields))
+    detail = f"Not acceptable: {named}." if named else None
+    return _answer(request, problem_of(InvalidInput(detail, fields=fields)), {})
+
+
+def _field(item: Any) -> FieldError:
+    place = [str(part) for part in item["loc"]]
+    name = ".".join(place[1:] or place) or "body"
+    return FieldError(name, str(item["type"]), str(item["msg"]).removeprefix("Value error, "))
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
+    status = HTTPStatus(error.status_code)
+    problem = Problem(
+        title=status.phrase,
+        status=status,
+        detail=str(error.detail),
+        code=_CODE_OF_STATUS.get(status, status.name.lower()),
+        request_id=current_request_id(),
+    )
+    return _answer(request, problem, dict(error.headers or {}))
+
+
+async def _bug(request: Request, error: Exception) -> Response:
+    log.error("request.failed", path=request.url.path, method=request.method, exc_info=error)
+    problem = Problem(
+        title=HTTPStatus.INTERNAL_SERVER_ERROR.phrase,
+        status=HTTPStatus.INTERNAL_SERVER_ERROR,
+        detail="Something went wrong here. It has been logged under the request id.",
+        code="internal_error",
+        request_id=current_request_id(),
+    )
+    return _answer(request, problem, {})
+
+
+def _answer(request: Request, problem: Problem, headers: dict[str, str]) -> Response:
+    pages: Pages | None = getattr(request.app.state, "pages", None)
+    if pages is not None and wants_page(request):
+        page: Response = pages.render(
+            request, "errors/problem.html", status_code=problem.status, problem=problem
+        )
+        page.headers.update(headers)
+        return page
+    return JSONResponse(
+        problem.model_dump(exclude_defaults=False),
+        status_code=problem.status,
+        headers=headers,
+        media_type="application/problem+json",
+    )
+
+
+def wants_page(request: Request) -> bool:
+    """Whether a person's browser asks, as against a program."""
+    return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api/")
+
+
+def _here(request: Request) -> str:
+    if request.method != "GET":
+        return "/"
+    query = f"?{request.url.query}" if request.url.query else ""
+    return f"{request.url.path}{query}"

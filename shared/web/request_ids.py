@@ -1,0 +1,35 @@
+"""One id for everything that happens because of one request, frame or job."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+from structlog.contextvars import bound_contextvars
+
+from shared.kernel.ids import short_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ACCEPTED = re.compile(r"[A-Za-z0-9_-]{8,64}", re.ASCII)
+_current: ContextVar[str] = ContextVar("request_id", default="")
+
+
+def current_request_id() -> str:
+    """The id of what is being done now; empty outside of a request."""
+    return _current.get()
+
+
+@contextmanager
+def request_id(offered: str | None = None) -> Iterator[str]:
+    """Work under the caller's id where it is well formed, else under a new one; logs carry it."""
+    ident = offered if offered and _ACCEPTED.fullmatch(offered) else short_id(16)
+    token = _current.set(ident)
+    try:
+        with bound_contextvars(request_id=ident):
+            yield ident
+    finally:
+        _current.reset(token)

@@ -1,0 +1,56 @@
+"""Settings that every HTTP service has."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from shared.web.logs import LogFormat
+
+
+class WebSettings(BaseModel):
+    """How a service is reached and how it speaks of itself."""
+
+    model_config = ConfigDict(frozen=True)
+
+    public_url: str = Field(
+        default="http://localhost:8420",
+        description="The one origin that people use: scheme, host and port, without a path. "
+        "Links, cookies, passkeys and the token issuer hang on it; never taken from a request",
+    )
+    host: str = Field(default="127.0.0.1", description="Address to listen on")
+    port: int = Field(default=8420, ge=0, le=65535, description="Port to listen on")
+    workers: int = Field(default=1, ge=1, le=64, description="Processes of this service on this host")
+    trusted_proxies: str = Field(
+        default="", description="Addresses or networks, by comma, whose X-Forwarded-* is believed"
+    )
+    log_level: str = Field(default="INFO", pattern="^(DEBUG|INFO|WARNING|ERROR)$")
+    log_format: LogFormat = LogFormat.JSON
+
+    @field_validator("public_url")
+    @classmethod
+    def _an_origin(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            message = "needs a scheme and a host, such as https://loom.example"
+            raise ValueError(message)
+        if parts.path not in {"", "/"} or parts.query or parts.fragment or parts.username:
+            message = "is an origin: no path, query, fragment or user"
+            raise ValueError(message)
+        if parts.scheme == "http" and parts.hostname != "localhost":
+            message = "must be https unless the host is localhost: passkeys and secure cookies need it"
+            raise ValueError(message)
+        if _is_address(parts.hostname):
+            message = "needs a name, not an address: passkeys are bound to names"
+            raise ValueError(message)
+        return value.rstrip("/")
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True

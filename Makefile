@@ -1,0 +1,62 @@
+# Everything a person does with a checkout. `make` alone lists the targets.
+.DEFAULT_GOAL := help
+.PHONY: help setup run test soak check format bench docs requirements runtime-state-parity ready-to-run ready-to-test
+
+# `make PYTHON=/usr/bin/python3 setup` makes .venv anew with that interpreter; without PYTHON an existing .venv stays.
+INTERPRETER_CHOSEN := $(if $(filter-out undefined,$(origin PYTHON)),--this-interpreter)
+PYTHON ?= python3
+BIN := .venv/bin
+PYTEST := $(BIN)/pytest --durations=10
+IN_PARALLEL := -n 2 --dist loadgroup
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-22s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo "  PORT=8421 and ROUTELOOM_HOME=/some/directory move what 'make run' starts;"
+	@echo "  ARGS='-k word' is handed to pytest; PYTHON=/usr/bin/python3 chooses the interpreter of .venv."
+
+setup: ready-to-test ## Install everything that running, testing and checking need
+
+run: ready-to-run ## Start Routeloom Lite: all services and one agent, on this machine
+	@exec $(BIN)/routeloom lite $(if $(PORT),--port '$(PORT)') $(if $(ROUTELOOM_HOME),--home '$(ROUTELOOM_HOME)')
+
+test: ready-to-test ## Run the test suite
+	@$(PYTEST) $(IN_PARALLEL) $(ARGS)
+
+soak: ready-to-test ## Run the heavy suites with their full counts
+	@$(PYTEST) -m soak --timeout=7200 -s $(ARGS)
+
+check: ready-to-test ## Lint, format, types, import contracts, architecture tests
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/pytest -q tests/architecture
+
+format: ready-to-test ## Format the code and fix what can be fixed
+	@$(BIN)/ruff check --fix-only --quiet .
+	@$(BIN)/ruff format .
+
+bench: ready-to-test ## Measure against the peers, side by side
+	@$(BIN)/python -m tests.benchmarks $(ARGS)
+
+docs: ready-to-test ## Write docs/reference/ anew from the code
+	@sed '/^#/d' setup/references.txt | while read -r module; do $(BIN)/python -m "$$module" || exit 1; done
+
+runtime-state-parity: ready-to-test ## Hold memory:// against a real server, which must be there
+	@RUNTIME_STATE_PARITY_REQUIRED=1 $(PYTEST) tests/contracts/test_runtime_state_adapter.py $(ARGS)
+
+requirements: ready-to-test ## Lock requirements/*.in anew; UPGRADE=--upgrade takes the newest versions
+	@$(BIN)/python -m setup.requirements $(UPGRADE)
+
+ready-to-run:
+	@$(call prepare,run)
+
+ready-to-test:
+	@$(call prepare,test)
+
+define prepare
+$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	|| { echo "Routeloom needs Python 3.11 or newer: make PYTHON=/path/to/python3 setup" >&2; exit 1; } \
+	&& exec $(PYTHON) -m setup $1 $(INTERPRETER_CHOSEN)
+endef

@@ -1,0 +1,91 @@
+"""The virtual environment in .venv: hashed requirements, and this project itself."""
+
+import shutil
+import sys
+from pathlib import Path
+
+from setup.steps import (
+    ROOT,
+    VENV,
+    ProgramFailed,
+    SetupFailed,
+    content_key,
+    run,
+    say,
+    set_stamp,
+    stamped,
+    unreachable,
+)
+
+PYTHON = VENV / "bin" / "python"
+# Inside the environment, so that whoever deletes the environment deletes them with it.
+STAMPS = VENV / "stamps"
+REQUIREMENTS = {
+    "run": ("build", "main", "assets"),
+    "test": ("build", "main", "assets", "dev"),
+}
+
+
+def create(*, interpreter_chosen: bool) -> None:
+    """Keep a working environment, unless another interpreter was asked for."""
+    if _works() and (_made_by_this_interpreter() or not interpreter_chosen):
+        return
+    say(f"making .venv with {sys.executable} ({sys.version.split()[0]})")
+    if VENV.exists():
+        shutil.rmtree(VENV)
+    try:
+        run([sys.executable, "-m", "venv", VENV])
+    except ProgramFailed as failure:
+        raise SetupFailed(
+            f"{sys.executable} cannot make a virtual environment (on Debian, python3-venv does that)."
+        ) from failure
+
+
+def _works() -> bool:
+    try:
+        run([PYTHON, "-c", "import pip, sys; sys.exit(sys.version_info < (3, 11))"])
+    except (ProgramFailed, OSError):
+        return False
+    return True
+
+
+def _made_by_this_interpreter() -> bool:
+    configuration = (VENV / "pyvenv.cfg").read_text(encoding="utf-8")
+    settings = dict(line.split(" = ", 1) for line in configuration.splitlines() if " = " in line)
+    same_place = Path(settings.get("home", "")).resolve() == Path(sys.base_prefix, "bin").resolve()
+    return same_place and settings.get("version") == sys.version.split()[0]
+
+
+def install_requirements(part: str) -> None:
+    for name in REQUIREMENTS[part]:
+        file = ROOT / "requirements" / f"{name}.txt"
+        key = content_key([file])
+        if stamped(STAMPS / name, key):
+            continue
+        say(f"installing requirements/{name}.txt into .venv")
+        _pip("install", "--require-hashes", "--requirement", str(file))
+        set_stamp(STAMPS / name, key)
+
+
+def install_project() -> None:
+    """Install in place, from what is already there: no resolution, no download."""
+    key = content_key([ROOT / "pyproject.toml", ROOT / "requirements" / "main.in"], str(ROOT))
+    if stamped(STAMPS / "project", key) and (VENV / "bin" / "routeloom").exists():
+        return
+    say("installing the project itself into .venv")
+    _pip("install", "--no-deps", "--no-index", "--no-build-isolation", "--editable", str(ROOT))
+    set_stamp(STAMPS / "project", key)
+
+
+def _pip(*arguments: str) -> None:
+    quiet = ("--quiet", "--no-input", "--disable-pip-version-check", "--retries", "2")
+    try:
+        run([PYTHON, "-m", "pip", *arguments, *quiet])
+    except ProgramFailed as failure:
+        if unreachable(failure.output):
+            raise SetupFailed(
+                "The package index cannot be reached and .venv is not complete: setup needs the network once."
+            ) from failure
+        errors = [line for line in failure.output.splitlines() if line.startswith("ERROR:")]
+        reason = errors[0].removeprefix("ERROR:").strip() if errors else "pip failed"
+        raise SetupFailed(f"{reason} (all of it is in .stamps/setup.log)") from failure

@@ -1,0 +1,1 @@
+"""The fleet: nodes, agents, probes and the admin portal."""

@@ -1,0 +1,1 @@
+"""The agents' link: sockets, presence, tokens."""

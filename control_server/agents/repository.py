@@ -1,0 +1,92 @@
+"""SQL of agents and their tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from control_server.agents.models import Agent, AgentToken
+from shared.protocol.frames import AgentHello
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRepository:
+    """Agents and agent tokens in one session."""
+
+    session: AsyncSession
+
+    async def find(self, node_id: str) -> Agent | None:
+        """The agent of a node."""
+        return await self.session.get(Agent, node_id)
+
+    async def find_by_key(self, public_key: str) -> Agent | None:
+        """The agent with this identity key, whatever its node."""
+        return await self.session.scalar(select(Agent).where(Agent.public_key == public_key))
+
+    async def list_all(self) -> Sequence[Agent]:
+        """Every agent."""
+        return (await self.session.scalars(select(Agent).order_by(Agent.node_id))).all()
+
+    def add(self, agent: Agent) -> None:
+        """Store a new agent."""
+        self.session.add(agent)
+
+    async def find_live_token(self, digest: str) -> AgentToken | None:
+        """The token with this hash, unless it is revoked."""
+        wanted = select(AgentToken).where(AgentToken.digest == digest, AgentToken.revoked_at.is_(None))
+        return await self.session.scalar(wanted)
+
+    async def replace_token(self, token: AgentToken) -> None:
+        """Store a new token of a node and revoke every older one."""
+        await self.revoke_tokens(token.node_id, token.created_at)
+        self.session.add(token)
+        await self.session.flush()
+
+    async def revoke_tokens(self, node_id: str, at: datetime) -> None:
+        """Revoke every token of the node."""
+        await self.session.execute(
+            update(AgentToken)
+            .where(AgentToken.node_id == node_id, AgentToken.revoked_at.is_(None))
+            .values(revoked_at=at)
+        )
+
+    async def claim_connection(self, node_id: str, hello: AgentHello, at: datetime) -> int | None:
+        """Count up the node's fencing token for a newly accepted socket; None for an unknown node."""
+        claimed: int | None = await self.session.scalar(
+            update(Agent)
+            .where(Agent.node_id == node_id)
+            .values(
+                fencing_token=Agent.fencing_token + 1,
+                agent_version=hello.agent_version,
+                boot_id=hello.boot_id,
+                capabilities=hello.capabilities.model_dump(),
+                connected_at=at,
+                last_seen_at=at,
+                disconnected_at=None,
+            )
+            .returning(Agent.fencing_token)
+        )
+        return claimed
+
+    async def note_disconnected(self, node_id: str, fencing_token: int, at: datetime) -> bool:
+        """Mark the node as disconnected, unless a newer socket has been accepted since."""
+        changed = await self.session.scalar(
+            update(Agent)
+            .where(Agent.node_id == node_id, Agent.fencing_token == fencing_token)
+            .values(disconnected_at=at, last_seen_at=at)
+            .returning(Agent.node_id)
+        )
+        return changed is not None
+
+    async def write_last_seen(self, instants: Mapping[str, datetime]) -> None:
+        """Move `last_seen_at` forward, never back."""
+        for node_id, at in instants.items():
+            await self.session.execute(
+                update(Agent)
+                .where(Agent.node_id == node_id, (Agent.last_seen_at.is_(None)) | (Agent.last_seen_at < at))
+                .values(last_seen_at=at)
+            )

@@ -1,0 +1,1 @@
+"""The routers that we manage."""

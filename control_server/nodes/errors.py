@@ -1,0 +1,20 @@
+"""Refusals about nodes."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from shared.kernel.errors import AppError, Kind, NotFound
+
+
+class NodeNotFound(NotFound):
+    """No node has this id."""
+
+    code: ClassVar[str] = "node_not_found"
+
+
+class NodeExists(AppError):
+    """A node with this id exists already."""
+
+    kind: ClassVar[Kind] = Kind.CONFLICT
+    code: ClassVar[str] = "node_exists"

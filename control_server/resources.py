@@ -1,0 +1,42 @@
+"""Everything that control_server opens, once, and hands to whoever needs it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from control_server.agents.store import Connections, Presence
+from control_server.probes.store import ProbeRelay
+from control_server.settings import ControlSettings
+from shared.database import Database, open_database
+from shared.kernel.clock import Clock, utc_now
+
+
+@dataclass(frozen=True, slots=True)
+class ControlResources:
+    """Open resources of one process."""
+
+    settings: ControlSettings
+    database: Database
+    connections: Connections
+    presence: Presence
+    relay: ProbeRelay
+    now: Clock
+
+
+@asynccontextmanager
+async def open_resources(settings: ControlSettings, now: Clock = utc_now) -> AsyncIterator[ControlResources]:
+    """Open them for the life of the process or test."""
+    database = open_database(settings.database)
+    try:
+        yield ControlResources(
+            settings=settings,
+            database=database,
+            connections=Connections(),
+            presence=Presence(),
+            relay=ProbeRelay(now),
+            now=now,
+        )
+    finally:
+        await database.close()

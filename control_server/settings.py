@@ -1,0 +1,70 @@
+"""Settings of control_server: `ROUTELOOM_…` variables and an optional TOML file, built once."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from enum import StrEnum
+from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from shared.database import DatabaseSettings
+from shared.web.settings import WebSettings
+
+
+class TargetPreset(StrEnum):
+    """Which addresses the fleet's probes may aim at."""
+
+    CLEARNET = "clearnet"
+    DN42 = "dn42"
+
+
+class ProbeSettings(BaseModel):
+    """Bounds of probes."""
+
+    model_config = ConfigDict(frozen=True)
+
+    targets: TargetPreset = Field(default=TargetPreset.CLEARNET, description="Base policy for targets")
+    allow: tuple[IPv4Network | IPv6Network, ...] = Field(default=(), description="Allowed although refused")
+    deny: tuple[IPv4Network | IPv6Network, ...] = Field(default=(), description="Refused although allowed")
+    seconds: float = Field(default=60, gt=0, le=600, description="Longest run of a tool on a node")
+    lines: int = Field(
+        default=4000, ge=10, le=4000, description="Most lines of one probe, all nodes together"
+    )
+    line_bytes: int = Field(default=4096, ge=80, le=65536, description="Longest line")
+    total_bytes: int = Field(default=1_048_576, ge=1024, description="Most bytes of one probe")
+    nodes: int = Field(default=50, ge=1, le=500, description="Most nodes of one probe")
+    running_per_user: int = Field(default=10, ge=1, description="Unfinished probes of one caller")
+    running_per_node: int = Field(default=10, ge=1, description="Unfinished probes on one node")
+    running_per_target: int = Field(default=10, ge=1, description="Unfinished probes of one target")
+    running: int = Field(default=100, ge=1, description="Unfinished probes of the whole fleet")
+    viewers: int = Field(default=100, ge=1, description="Open streams of one probe")
+    start_seconds: float = Field(default=10, gt=0, description="Time for an agent to say that it has started")
+    lost_seconds: float = Field(default=20, ge=0, description="Grace for an agent whose link is cut")
+
+
+class SessionSettings(BaseModel):
+    """Portal sessions and one-time links."""
+
+    model_config = ConfigDict(frozen=True)
+
+    link_life: timedelta = Field(default=timedelta(minutes=10), description="Life of a one-time link")
+    idle: timedelta = Field(default=timedelta(hours=12), description="A session unused for so long ends")
+    absolute: timedelta = Field(default=timedelta(days=7), description="A session older than this ends")
+
+
+class ControlSettings(BaseSettings):
+    """Everything that control_server can be told."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="ROUTELOOM_CONTROL_", env_nested_delimiter="__", frozen=True, extra="ignore"
+    )
+
+    web: WebSettings = WebSettings()
+    database: DatabaseSettings
+    state_directory: Path = Field(description="Private directory for secrets and, in Lite, databases")
+    fleet_name: str = Field(default="loom-net", max_length=40, description="Name shown in the portal")
+    probes: ProbeSettings = ProbeSettings()
+    sessions: SessionSettings = SessionSettings()

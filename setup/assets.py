@@ -36,7 +36,7 @@ def build() -> None:
         return
     say("fetching the front-end files")
     try:
-        options = ("--ignore-scripts", "--no-audit", "--no-fund")
+        options = ("--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund")
         run([PYTHON, "-c", NPM, "ci", *options], cwd=ASSETS)
     except ProgramFailed as failure:
         if unreachable(failure.output):

@@ -1,0 +1,59 @@
+"""Which files of the repository are objects, by their path alone."""
+
+from __future__ import annotations
+
+import re
+
+from registry_server.objects.rules.classes import CLASS_OF_DIRECTORY
+from registry_server.objects.rules.grammar import quote
+from registry_server.objects.schemas import ObjectPath, Problem, ProblemCode
+
+_ROOT = b"data/"
+_DEPTH = 3
+#: Nearly every path: printable ASCII, no blank, no backslash, no dot in front.
+_PLAIN = re.compile(rb"data/([a-z0-9-]+)/([!-\-0-\[\]-~][!-.0-\[\]-~]*)")
+#: Longer than any key, and short enough for an index entry.
+_LONGEST = 512
+#: Files in `data/` that are no objects and belong there.
+_FILTERS = frozenset({b"data/filter.txt", b"data/filter6.txt"})
+
+
+def show(path: bytes) -> str:
+    """A path as text that both databases take; two paths never look the same."""
+    shown = path.replace(b"\\", b"\\\\").decode(errors="backslashreplace")
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in shown
+    )
+
+
+def place(path: bytes) -> tuple[ObjectPath | None, Problem | None]:
+    """The object at this path, if one may stand there, and what is wrong with the path.
+
+    Both are None for files that are none of the registry's business: all outside `data/`, and the filters.
+    """
+    if not path.startswith(_ROOT) or path in _FILTERS:
+        return None, None
+    plain = _PLAIN.fullmatch(path)
+    if plain and len(path) <= _LONGEST:
+        return _place_object(plain[1].decode(), plain[2].decode(), odd=False)
+    if len(path) > _LONGEST:
+        return None, Problem(ProblemCode.PATH_TOO_LONG, None, f"the path is {len(path)} bytes long")
+    parts = show(path).split("/")
+    if any(part.startswith(".") for part in parts):
+        return None, Problem(ProblemCode.DOT_FILE, None, "names that start with a dot are not read")
+    if len(parts) != _DEPTH:
+        return None, Problem(ProblemCode.WRONG_DEPTH, None, "objects stand in data/<class>/<key>")
+    _, directory, name = parts
+    odd = any(character.isspace() for character in name) or show(path).encode() != path
+    return _place_object(directory, name, odd=odd)
+
+
+def _place_object(directory: str, name: str, *, odd: bool) -> tuple[ObjectPath | None, Problem | None]:
+    object_class = CLASS_OF_DIRECTORY.get(directory)
+    if object_class is None:
+        return None, Problem(ProblemCode.UNKNOWN_CLASS, None, f"{quote(directory)} is not a class of objects")
+    problem = (
+        Problem(ProblemCode.ODD_NAME, None, f"{quote(name)} cannot be the name of a key") if odd else None
+    )
+    return ObjectPath(object_class, name), problem

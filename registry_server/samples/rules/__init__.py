@@ -1,0 +1,1 @@
+"""How a sample is made up: pure functions of a seed."""

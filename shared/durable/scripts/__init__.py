@@ -1,0 +1,35 @@
+"""The scripts that run on the server, one file each, sent by EVAL with their keys declared."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+
+#: Scripts that move jobs share one prelude, put between their shebang line and their body.
+_MOVES_JOBS = frozenset(
+    {
+        "acknowledge",
+        "cancel",
+        "dead",
+        "enqueue",
+        "lease",
+        "purge_dead",
+        "queue_state",
+        "reclaim",
+        "release",
+        "renew",
+        "requeue_dead",
+    }
+)
+
+
+def _read(name: str) -> str:
+    return resources.files(__package__).joinpath(f"{name}.lua").read_text(encoding="utf-8")
+
+
+@cache
+def script(name: str) -> str:
+    """Return the text of a script, its shebang line first as the server demands."""
+    shebang, body = _read(name).split("\n", 1)
+    prelude = _read("queue_moves") if name in _MOVES_JOBS else ""
+    return f"{shebang}\n{prelude}{body}"

@@ -30,9 +30,7 @@ class ProbeSettings(BaseModel):
     allow: tuple[IPv4Network | IPv6Network, ...] = Field(default=(), description="Allowed although refused")
     deny: tuple[IPv4Network | IPv6Network, ...] = Field(default=(), description="Refused although allowed")
     seconds: float = Field(default=60, gt=0, le=600, description="Longest run of a tool on a node")
-    lines: int = Field(
-        default=4000, ge=10, le=4000, description="Most lines of one probe, all nodes together"
-    )
+    lines: int = Field(default=4000, ge=10, le=4000, description="Most lines of one probe, all nodes")
     line_bytes: int = Field(default=4096, ge=80, le=65536, description="Longest line")
     total_bytes: int = Field(default=1_048_576, ge=1024, description="Most bytes of one probe")
     nodes: int = Field(default=50, ge=1, le=500, description="Most nodes of one probe")

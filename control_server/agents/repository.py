@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.agents.models import Agent, AgentToken
@@ -34,6 +34,10 @@ class AgentRepository:
     def add(self, agent: Agent) -> None:
         """Store a new agent."""
         self.session.add(agent)
+
+    async def remove(self, node_id: str) -> None:
+        """Forget the agent of a node."""
+        await self.session.execute(delete(Agent).where(Agent.node_id == node_id))
 
     async def find_live_token(self, digest: str) -> AgentToken | None:
         """The token with this hash, unless it is revoked."""

@@ -9,13 +9,13 @@ from typing import Any
 import structlog
 
 from control_server.agents.errors import AgentTokenRefused
-from control_server.agents.models import Agent
+from control_server.agents.models import Agent, AgentToken
 from control_server.agents.repository import AgentRepository
 from control_server.agents.rules import Liveness, liveness
 from control_server.agents.store import Connection, Connections, LostListener, Presence
 from shared.database import Database
 from shared.kernel.clock import Clock
-from shared.kernel.secrets import digest_of, identify
+from shared.kernel.secrets import digest_of, identify, mint
 from shared.protocol.frames import AgentHello, CloseCode, Frame, Goodbye, Heartbeat
 
 log = structlog.get_logger(__name__)
@@ -127,3 +127,53 @@ class AgentLink:
     def connected(self, node_ids: Sequence[str]) -> list[str]:
         """Those of the nodes that can be spoken to now."""
         return [node_id for node_id in node_ids if self.connections.find(node_id) is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDirectory:
+    """Agents and their tokens as one session sees them; other features ask here."""
+
+    agents: AgentRepository
+    link: AgentLink
+
+    async def find(self, node_id: str) -> Agent | None:
+        """The agent of a node."""
+        return await self.agents.find(node_id)
+
+    async def find_by_key(self, public_key: str) -> Agent | None:
+        """The agent with this identity key."""
+        return await self.agents.find_by_key(public_key)
+
+    async def by_node(self) -> dict[str, Agent]:
+        """Every agent by its node."""
+        return {agent.node_id: agent for agent in await self.agents.list_all()}
+
+    async def admit(self, agent: Agent) -> str:
+        """Store the agent where it is new, and give its node a fresh token in place of any older one."""
+        if await self.agents.find(agent.node_id) is None:
+            self.agents.add(agent)
+        secret = mint("rlg")
+        await self.agents.replace_token(
+            AgentToken(
+                id=secret.id,
+                node_id=agent.node_id,
+                digest=secret.digest,
+                created_at=self.link.now(),
+                revoked_at=None,
+            )
+        )
+        return secret.text
+
+    async def dismiss(self, node_id: str) -> None:
+        """Forget the node's agent and its tokens, so that another machine may enrol as this node."""
+        await self.agents.revoke_tokens(node_id, self.link.now())
+        await self.agents.remove(node_id)
+
+    def liveness_of(self, agent: Agent | None) -> Liveness:
+        """Liveness of the agent's node."""
+        return self.link.liveness_of(agent)
+
+    def heartbeat_of(self, node_id: str) -> Heartbeat | None:
+        """The last heartbeat that this process has heard."""
+        beat = self.link.presence.find(node_id)
+        return beat.heartbeat if beat else None

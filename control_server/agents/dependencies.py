@@ -1,0 +1,34 @@
+"""Wiring of the agents' link."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from control_server.agents.repository import AgentRepository
+from control_server.agents.service import AgentDirectory, AgentLink
+from shared.web.transactions import Session
+
+
+def _link(request: Request) -> AgentLink:
+    link: AgentLink = request.app.state.agent_link
+    return link
+
+
+Link = Annotated[AgentLink, Depends(_link)]
+
+
+def _directory(session: Session, link: Link) -> AgentDirectory:
+    return AgentDirectory(AgentRepository(session), link)
+
+
+Agents = Annotated[AgentDirectory, Depends(_directory)]
+
+
+async def _agent_node(request: Request, link: Link) -> str:
+    return await link.authenticate(request.headers.get("authorization"))
+
+
+#: The node whose agent token came with the request.
+AgentNode = Annotated[str, Depends(_agent_node)]

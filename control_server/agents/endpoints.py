@@ -1,0 +1,27 @@
+"""HTTP twins of the agent's frames, for agents behind proxies that break WebSockets."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from control_server.agents.dependencies import AgentNode, Link
+from shared.protocol.frames import Heartbeat
+
+router = APIRouter(prefix="/api/v1/agent", tags=["agent"])
+
+
+class ReportReceived(BaseModel):
+    """The server has the report."""
+
+    node_id: str
+    server_time: datetime
+
+
+@router.post("/reports/heartbeat")
+async def report_heartbeat(node_id: AgentNode, heartbeat: Heartbeat, link: Link) -> ReportReceived:
+    """The same heartbeat that goes over the socket."""
+    link.presence.heard(node_id, link.now(), heartbeat)
+    return ReportReceived(node_id=node_id, server_time=link.now())

@@ -1,0 +1,106 @@
+"""The application of control_server: fleet API, agents' socket and portal."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from fastapi import FastAPI
+
+from control_server import portal
+from control_server.access import ControlAuthenticator
+from control_server.agents import endpoints as agent_endpoints
+from control_server.agents import socket as agent_socket
+from control_server.agents import tasks as agent_tasks
+from control_server.agents.service import AgentLink, Switchboard
+from control_server.audit import endpoints as audit_endpoints
+from control_server.enrolment import endpoints as enrolment_endpoints
+from control_server.nodes import endpoints as node_endpoints
+from control_server.operators import pages as operator_pages
+from control_server.operators import tasks as operator_tasks
+from control_server.probes import endpoints as probe_endpoints
+from control_server.probes import tasks as probe_tasks
+from control_server.resources import ControlResources, open_resources
+from control_server.settings import ControlSettings
+from shared.kernel.loops import Loop
+from shared.web.app import ServiceSpec, build_app
+from shared.web.health import TierWatch
+from shared.web.navigation import CONTROL_NAVIGATION
+from shared.web.pages import PageOptions, build_pages
+from shared.web.preferences import pages_router
+from shared.web.principals import Authenticator
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """What the open resources become."""
+
+    authenticate: Authenticator
+    loops: Sequence[Loop]
+    tier_watches: Sequence[TierWatch]
+    before_exit: Sequence[Callable[[], Awaitable[None]]]
+
+
+def create_app(settings: ControlSettings, resources: ControlResources | None = None) -> FastAPI:
+    """Build the application; `resources` that are given stay open at its end."""
+    pages = build_pages(
+        ["control_server"],
+        PageOptions(
+            navigation=CONTROL_NAVIGATION,
+            sign_out_path="/sign-out",
+            site_name=settings.fleet_name,
+        ),
+    )
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[ControlResources]:
+        if resources is not None:
+            yield resources
+            return
+        async with open_resources(settings) as fresh:
+            yield fresh
+
+    return build_app(
+        ServiceSpec(
+            name="control",
+            prefix="",
+            settings=settings.web,
+            description="The fleet: nodes, agents, probes.",
+            routers=[
+                pages_router(pages),
+                node_endpoints.router,
+                enrolment_endpoints.tokens,
+                enrolment_endpoints.registrations,
+                enrolment_endpoints.agents,
+                agent_endpoints.router,
+                agent_socket.router,
+                probe_endpoints.router,
+                audit_endpoints.router,
+                operator_pages.router,
+                *portal.routers(),
+            ],
+            open_resources=opened,
+            assemble=_assemble,
+            pages=pages,
+            sign_in_path="/sign-in",
+        )
+    )
+
+
+def _assemble(app: FastAPI, resources: ControlResources) -> Assembled:
+    switchboard = Switchboard()
+    link = AgentLink(
+        resources.database, resources.connections, resources.presence, switchboard, resources.now
+    )
+    app.state.agent_link = link
+    return Assembled(
+        authenticate=ControlAuthenticator(resources),
+        loops=[
+            *agent_tasks.loops(link),
+            *operator_tasks.loops(resources),
+            *probe_tasks.attach(app, resources, link),
+        ],
+        tier_watches=[],
+        before_exit=[link.farewell],
+    )

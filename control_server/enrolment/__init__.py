@@ -1,0 +1,1 @@
+"""How an agent becomes a node's agent."""

@@ -1,0 +1,117 @@
+"""The routers that we manage."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from control_server.agents.models import Agent
+from control_server.agents.service import AgentDirectory
+from control_server.audit.service import Audit
+from control_server.nodes import rules
+from control_server.nodes.errors import NodeExists, NodeNotFound
+from control_server.nodes.models import Node
+from control_server.nodes.repository import NodeRepository
+from control_server.nodes.schemas import AgentRead, GenerationRead, NodeCreate, NodeList, NodeRead
+from shared.kernel.clock import Clock
+from shared.kernel.principal import Principal
+
+
+@dataclass(frozen=True, slots=True)
+class NodeService:
+    """Nodes as one session sees them, joined with what their agents say."""
+
+    nodes: NodeRepository
+    agents: AgentDirectory
+    audit: Audit
+    now: Clock
+
+    async def list(self) -> NodeList:
+        """Every node."""
+        agents = await self.agents.by_node()
+        found = await self.nodes.list_all()
+        items = [self._read(node, agents.get(node.id)) for node in found]
+        return NodeList(items=items, total=len(items))
+
+    async def get(self, node_id: str) -> NodeRead:
+        """One node. Raises NodeNotFound."""
+        node = await self.nodes.find(node_id)
+        if node is None:
+            raise NodeNotFound(f"No node is called {node_id!r}.")
+        return self._read(node, await self.agents.find(node_id))
+
+    async def find(self, node_id: str) -> Node | None:
+        """The facts of a node, for other features."""
+        return await self.nodes.find(node_id)
+
+    async def create(self, actor: Principal, wanted: NodeCreate) -> NodeRead:
+        """Add a node that has no agent yet. Raises NodeExists."""
+        if await self.nodes.find(wanted.node_id) is not None:
+            raise NodeExists(f"A node called {wanted.node_id!r} exists already; choose another id.")
+        node = await self.ensure(actor, wanted)
+        return self._read(node, None)
+
+    async def ensure(self, actor: Principal, wanted: NodeCreate) -> Node:
+        """The node with this id, added where there is none."""
+        found = await self.nodes.find(wanted.node_id)
+        if found is not None:
+            return found
+        at = self.now()
+        node = Node(
+            id=wanted.node_id,
+            site=wanted.site,
+            description=wanted.description,
+            labels=dict(wanted.labels),
+            lifecycle="active",
+            allow_targets=[str(network) for network in wanted.allow_targets],
+            deny_targets=[str(network) for network in wanted.deny_targets],
+            created_at=at,
+            updated_at=at,
+        )
+        self.nodes.add(node)
+        after = wanted.model_dump(mode="json", exclude_defaults=True)
+        self.audit.note(actor, "node.created", ("node", node.id), after=after)
+        return node
+
+    async def reset_agent(self, actor: Principal, node_id: str) -> None:
+        """Forget the agent's identity, so that another machine may enrol. Raises NodeNotFound."""
+        if await self.nodes.find(node_id) is None:
+            raise NodeNotFound(f"No node is called {node_id!r}.")
+        await self.agents.dismiss(node_id)
+        self.audit.note(actor, "agent.reset", ("node", node_id))
+
+    def _read(self, node: Node, agent: Agent | None) -> NodeRead:
+        liveness = self.agents.liveness_of(agent)
+        heartbeat = self.agents.heartbeat_of(node.id)
+        return NodeRead(
+            node_id=node.id,
+            site=node.site,
+            description=node.description,
+            labels=node.labels,
+            lifecycle=node.lifecycle,
+            liveness=liveness,
+            health=rules.health(liveness, agent.last_seen_at if agent else None),
+            generation=GenerationRead(applied=heartbeat.applied_generation if heartbeat else None),
+            agent=self._read_agent(agent) if agent else None,
+            allow_targets=node.allow_targets,
+            deny_targets=node.deny_targets,
+            created_at=node.created_at,
+        )
+
+    def _read_agent(self, agent: Agent) -> AgentRead:
+        beat = self.agents.link.presence.find(agent.node_id)
+        heartbeat = beat.heartbeat if beat else None
+        instants = [at for at in (agent.last_seen_at, beat.at if beat else None) if at is not None]
+        return AgentRead(
+            version=agent.agent_version,
+            hostname=agent.hostname,
+            enrolled_at=agent.enrolled_at,
+            connected_at=agent.connected_at,
+            last_seen_at=max(instants, default=None),
+            tools=agent.capabilities.get("tools", {}),
+            load=heartbeat.load if heartbeat else None,
+            uptime_seconds=heartbeat.uptime_seconds if heartbeat else None,
+            memory_used_bytes=heartbeat.memory_used_bytes if heartbeat else None,
+            memory_total_bytes=heartbeat.memory_total_bytes if heartbeat else None,
+            key_fingerprint=hashlib.sha256(agent.public_key.encode()).hexdigest(),
+        )

@@ -1,0 +1,1 @@
+"""Who uses the portal: one-time links and portal sessions."""

@@ -1,0 +1,115 @@
+"""The portal's static files: held in memory, compressed, under an address that changes with their content."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import mimetypes
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from shared.kernel.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+STATIC_ROOT = Path(__file__).parent / "static"
+_FRAMEWORK = "vendor/tabler/tabler.min.css"
+#: One style sheet out of these: the framework in a layer below, then ours in this order.
+_STYLES = ("tokens", "base", "layout", "components", "forms", "table", "terminal", "feedback")
+_BUNDLE = "css/app.css"
+_NEEDED = (
+    _FRAMEWORK,
+    "vendor/htmx/htmx.min.js",
+    "vendor/htmx/hx-sse.min.js",
+    "vendor/fonts/geist-latin-wght-normal.woff2",
+    "vendor/fonts/geist-mono-latin-wght-normal.woff2",
+)
+_TYPES = {
+    ".mjs": "text/javascript",
+    ".js": "text/javascript",
+    ".woff2": "font/woff2",
+    ".svg": "image/svg+xml",
+}
+_ALREADY_SMALL = frozenset({".woff2", ".png", ".ico"})
+_FOR_EVER = "public, max-age=31536000, immutable"
+_AGAIN = "public, max-age=300"
+_SMALLEST_WORTH_PACKING = 512
+
+
+class AssetsMissing(RuntimeError):
+    """The portal's third-party files are not installed: run `make setup`."""
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    """One file as it is sent."""
+
+    content: bytes
+    media_type: str
+    packed: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFiles:
+    """Every file below one address; the address carries a digest of all of them."""
+
+    address: str
+    version: str
+    files: Mapping[str, StaticFile] = field(repr=False)
+
+    def url(self, path: str) -> str:
+        """The address of one file, which may be kept for ever. Raises KeyError for an unknown file."""
+        if path not in self.files:
+            raise KeyError(path)
+        return f"{self.address}/{self.version}/{path}"
+
+    async def answer(self, request: Request) -> Response:
+        """Send a file. Under an older digest the present file is sent, to be asked for again soon."""
+        file = self.files.get(request.path_params["path"])
+        if file is None:
+            raise NotFound
+        current = request.path_params["version"] == self.version
+        headers = {"Cache-Control": _FOR_EVER if current else _AGAIN, "Vary": "Accept-Encoding"}
+        content = file.content
+        if file.packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
+            content = file.packed
+            headers["Content-Encoding"] = "gzip"
+        return Response(content, media_type=file.media_type, headers=headers)
+
+
+def load_static_files(address: str, root: Path = STATIC_ROOT) -> StaticFiles:
+    """Read everything below `root`. Raises AssetsMissing when the third-party files are not there."""
+    missing = [name for name in _NEEDED if not (root / name).is_file()]
+    if missing:
+        raise AssetsMissing(f"{AssetsMissing.__doc__} Missing: {', '.join(missing)}.")
+    contents = {_BUNDLE: _bundle(root)}
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root).as_posix()
+        if path.is_file() and name != _FRAMEWORK and path.suffix != ".css":
+            contents[name] = path.read_bytes()
+    digest = hashlib.sha256()
+    for name, content in sorted(contents.items()):
+        digest.update(name.encode() + b"\0" + hashlib.sha256(content).digest())
+    files = {name: _prepare(name, content) for name, content in contents.items()}
+    return StaticFiles(address=address, version=digest.hexdigest()[:12], files=files)
+
+
+def _bundle(root: Path) -> bytes:
+    framework = (root / _FRAMEWORK).read_text(encoding="utf-8").removeprefix('@charset "UTF-8";')
+    framework = framework.split("/*# sourceMappingURL", 1)[0]
+    own = "\n".join((root / "css" / f"{name}.css").read_text(encoding="utf-8") for name in _STYLES)
+    return f'@charset "UTF-8";\n@layer framework {{{framework}}}\n{own}'.encode()
+
+
+def _prepare(name: str, content: bytes) -> StaticFile:
+    suffix = Path(name).suffix
+    media_type = _TYPES.get(suffix) or mimetypes.guess_type(name)[0] or "text/plain"
+    packed = None
+    if suffix not in _ALREADY_SMALL and len(content) > _SMALLEST_WORTH_PACKING:
+        packed = gzip.compress(content, compresslevel=9, mtime=0)
+    return StaticFile(content=content, media_type=media_type, packed=packed)

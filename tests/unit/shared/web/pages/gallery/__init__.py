@@ -1,0 +1,1 @@
+"""Every macro and layout with sample data, served as pages that can be looked at."""

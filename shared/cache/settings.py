@@ -1,0 +1,116 @@
+"""How a tier is reached; a service's settings nest one of these for each tier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Self
+from urllib.parse import unquote, urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+_PLAIN_SCHEMES = frozenset({"redis", "valkey"})
+_TLS_SCHEMES = frozenset({"rediss", "valkeys"})
+_DEFAULT_PORT = 6379
+_HIGHEST_PORT = 65_535
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A URL taken apart. Nothing of it is shown."""
+
+    host: str
+    port: int
+    tls: bool
+    username: str | None = field(default=None, repr=False)
+    password: str | None = field(default=None, repr=False)
+    database: int | None = None
+
+
+class SentinelSettings(BaseModel):
+    """Ask these sentinels which server is the master; the tier's URL then gives credentials and TLS only."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    addresses: Annotated[list[str], Field(min_length=1, description="host:port of each sentinel")]
+    service: Annotated[str, Field(min_length=1, description="name of the master set")]
+    username: str | None = None
+    password: SecretStr | None = None
+
+    def endpoints(self) -> list[tuple[str, int]]:
+        """The sentinels' hosts and ports."""
+        parsed = [urlsplit(f"//{address}") for address in self.addresses]
+        return [(part.hostname or "", part.port or 26_379) for part in parsed]
+
+
+class TierSettings(BaseModel):
+    """One tier. Without a URL the tier is not configured and its fallbacks are the path."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: Annotated[
+        SecretStr | None,
+        Field(
+            default=None, description="redis://, rediss://, valkey:// or valkeys://; empty: not configured"
+        ),
+    ]
+    pool_size: Annotated[int, Field(default=20, ge=1, le=1000, description="connections of one process")]
+    deadline: Annotated[
+        timedelta | None,
+        Field(default=None, description="every call ends by then; 250 ms for kv and 100 ms for cache"),
+    ]
+    heartbeat: Annotated[
+        timedelta,
+        Field(default=timedelta(seconds=5), description="silence after which a subscriber asks"),
+    ]
+    heartbeat_reply_within: Annotated[
+        timedelta,
+        Field(default=timedelta(seconds=1), description="a subscriber without an answer by then reconnects"),
+    ]
+    namespace: Annotated[
+        str, Field(default="", pattern=r"^[A-Za-z0-9._-]*$", description="prefix of every key and channel")
+    ]
+    tls_ca: Annotated[Path | None, Field(default=None, description="certificate authority of the server")]
+    tls_certificate: Annotated[Path | None, Field(default=None, description="our certificate for the server")]
+    tls_key: Annotated[Path | None, Field(default=None, description="the key of our certificate")]
+    sentinel: SentinelSettings | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.url is not None and not self.url.get_secret_value():
+            self.url = None
+        if (self.tls_certificate is None) != (self.tls_key is None):
+            raise ValueError("tls_certificate and tls_key are set together or not at all")
+        if self.url is not None:
+            self.address()
+        return self
+
+    def address(self) -> Address:
+        """The URL, taken apart; a message about a bad one never repeats it."""
+        if self.url is None:
+            raise ValueError("the tier has no URL")
+        parts = urlsplit(self.url.get_secret_value())
+        if parts.scheme not in _PLAIN_SCHEMES | _TLS_SCHEMES:
+            raise ValueError("the URL of a tier begins with redis://, rediss://, valkey:// or valkeys://")
+        database = parts.path.strip("/")
+        if not parts.hostname or (database and not database.isdecimal()) or parts.query:
+            raise ValueError("the URL of a tier is scheme://user:password@host:port/database")
+        return Address(
+            host=parts.hostname,
+            port=_port(parts.netloc),
+            tls=parts.scheme in _TLS_SCHEMES,
+            username=unquote(parts.username) if parts.username else None,
+            password=unquote(parts.password) if parts.password else None,
+            database=int(database) if database else None,
+        )
+
+
+def _port(netloc: str) -> int:
+    # urlsplit names the offending text in its error; that text can be part of a password.
+    text = netloc.rpartition("@")[2].rpartition("]")[2].rpartition(":")[2]
+    if ":" not in netloc.rpartition("@")[2].rpartition("]")[2] or not text:
+        return _DEFAULT_PORT
+    if not text.isdecimal() or not 0 < int(text) <= _HIGHEST_PORT:
+        raise ValueError("the port of a tier's URL is a number up to 65535")
+    return int(text)

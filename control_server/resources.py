@@ -9,8 +9,12 @@ from dataclasses import dataclass
 from control_server.agents.store import Connections, Presence
 from control_server.probes.store import ProbeRelay
 from control_server.settings import ControlSettings
+from shared.cache import Cache, Tier, open_cache
 from shared.database import Database, open_database
 from shared.kernel.clock import Clock, utc_now
+
+#: Number of this service's database in both tiers.
+_DATABASE = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,8 @@ class ControlResources:
 
     settings: ControlSettings
     database: Database
+    kv: Cache
+    cache: Cache
     connections: Connections
     presence: Presence
     relay: ProbeRelay
@@ -29,14 +35,20 @@ class ControlResources:
 async def open_resources(settings: ControlSettings, now: Clock = utc_now) -> AsyncIterator[ControlResources]:
     """Open them for the life of the process or test."""
     database = open_database(settings.database)
+    kv = open_cache(settings.kv, Tier.KV, "control", _DATABASE)
+    cache = open_cache(settings.cache, Tier.CACHE, "control", _DATABASE)
     try:
         yield ControlResources(
             settings=settings,
             database=database,
+            kv=kv,
+            cache=cache,
             connections=Connections(),
             presence=Presence(),
             relay=ProbeRelay(now),
             now=now,
         )
     finally:
+        await kv.aclose()
+        await cache.aclose()
         await database.close()

@@ -6,12 +6,16 @@ from datetime import timedelta
 from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
+from shared.cache import TierSettings
 from shared.database import DatabaseSettings
-from shared.web.settings import WebSettings
+from shared.web.settings import SettingsFromEnvironment, WebSettings
+
+UNCONFIGURED = TierSettings.model_validate({})
 
 
 class TargetPreset(StrEnum):
@@ -53,15 +57,16 @@ class SessionSettings(BaseModel):
     absolute: timedelta = Field(default=timedelta(days=7), description="A session older than this ends")
 
 
-class ControlSettings(BaseSettings):
+class ControlSettings(SettingsFromEnvironment):
     """Everything that control_server can be told."""
 
-    model_config = SettingsConfigDict(
-        env_prefix="ROUTELOOM_CONTROL_", env_nested_delimiter="__", frozen=True, extra="ignore"
-    )
+    model_config = SettingsConfigDict(env_prefix="ROUTELOOM_CONTROL_")
+    table: ClassVar[str] = "control"
 
     web: WebSettings = WebSettings()
     database: DatabaseSettings
+    kv: TierSettings = Field(default=UNCONFIGURED, description="Valkey; without a URL not configured")
+    cache: TierSettings = Field(default=UNCONFIGURED, description="Redis; without a URL not configured")
     state_directory: Path = Field(description="Private directory for secrets and, in Lite, databases")
     fleet_name: str = Field(default="loom-net", max_length=40, description="Name shown in the portal")
     probes: ProbeSettings = ProbeSettings()

@@ -40,6 +40,14 @@ class ApiTokenService:
             scopes=frozenset(Scope(scope) for scope in token.scopes),
         )
 
+    async def is_good(self, text: str) -> bool:
+        """Whether this token would be let in."""
+        try:
+            await self.authenticate(text)
+        except ApiTokenRefused:
+            return False
+        return True
+
     async def replace(self, owner: Principal, name: str, audit: Audit) -> str:
         """Mint a token with all that the owner may, in place of older ones of this name."""
         secret = mint("rlp")

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import tomllib
 from ipaddress import ip_address
+from pathlib import Path
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from shared.web.logs import LogFormat
 
@@ -54,3 +64,30 @@ def _is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+class SettingsFromEnvironment(BaseSettings):
+    """Base of a service's settings: variables win over the table of the service in `ROUTELOOM_CONFIG`.
+
+    A subclass names its variables' prefix in `model_config` and its table in `table`.
+    """
+
+    model_config = SettingsConfigDict(env_nested_delimiter="__", frozen=True, extra="ignore")
+    table: ClassVar[str] = ""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        **_unused: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then variables, then the file."""
+        path = os.environ.get("ROUTELOOM_CONFIG")
+        if not path:
+            return init_settings, env_settings
+        with Path(path).open("rb") as file:
+            document = tomllib.load(file)
+        defaults = InitSettingsSource(settings_cls, init_kwargs=document.get(cls.table, {}))
+        return init_settings, env_settings, defaults

@@ -1,0 +1,29 @@
+"""Files that only their owner may read, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replace `path` by `text` in one step, with mode 0600 from the first byte."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def make_private_directory(path: Path) -> None:
+    """Create `path` with its parents; the last one is for its owner only (0700)."""
+    path.mkdir(parents=True, exist_ok=True)
+    path.chmod(0o700)

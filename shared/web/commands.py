@@ -1,0 +1,154 @@
+"""The same four verbs in every service: serve, work, migrate, seed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Generic, NoReturn, Protocol, TypeVar
+
+import typer
+from fastapi import FastAPI
+from pydantic import ValidationError
+
+from shared.database import Database, DatabaseSettings, open_database
+from shared.database.migrations import current_revision, head_revision, upgrade
+from shared.kernel.errors import AppError
+from shared.web.app import go_away
+from shared.web.logs import configure_logs
+from shared.web.server import Server, server_config
+from shared.web.settings import WebSettings
+
+#: Exit statuses (sysexits.h): a configuration that cannot work; something needed is not there now.
+EXIT_CONFIGURATION = 78
+EXIT_UNAVAILABLE = 69
+
+
+class ServiceSettings(Protocol):
+    """What the verbs need to know of a service's settings."""
+
+    @property
+    def web(self) -> WebSettings:
+        """How it is reached."""
+
+    @property
+    def database(self) -> DatabaseSettings:
+        """Where its facts are."""
+
+
+S = TypeVar("S", bound=ServiceSettings)
+
+
+class SchemaBehind(AppError):
+    """The database's schema is not that of this version."""
+
+    code = "schema_behind"
+
+
+@dataclass(frozen=True, slots=True)
+class Service(Generic[S]):
+    """A service as the command line sees it."""
+
+    name: str
+    package: str
+    load: Callable[[], S]
+    create_app: Callable[[S], FastAPI]
+    #: Runs the background work of a worker process until it is cancelled.
+    work: Callable[[S], Awaitable[None]]
+    #: Writes what a new installation needs; doing it twice changes nothing.
+    seed: Callable[[S], Awaitable[None]]
+
+
+def commands(service: Service[Any]) -> typer.Typer:
+    """The four verbs of a service."""
+    app = typer.Typer(no_args_is_help=True, help=f"The {service.name} service.")
+
+    @app.command()
+    def serve() -> None:
+        """Serve HTTP until told to stop."""
+        settings = load(service)
+        run(_serve(service, settings))
+
+    @app.command()
+    def work() -> None:
+        """Run background work until told to stop."""
+        settings = load(service)
+        run(service.work(settings))
+
+    @app.command()
+    def migrate() -> None:
+        """Bring the database's schema to this version."""
+        settings = load(service)
+        run(_migrate(service, settings))
+        typer.echo(f"{service.name}: schema is at {head_revision(service.package)}")
+
+    @app.command()
+    def seed() -> None:
+        """Write what a new installation needs; doing it twice changes nothing."""
+        settings = load(service)
+        run(service.seed(settings))
+
+    return app
+
+
+def load(service: Service[S]) -> S:
+    """The settings; ends the process with a sentence for each value that is wrong."""
+    try:
+        settings = service.load()
+    except ValidationError as error:
+        for item in error.errors():
+            place = ".".join(str(part) for part in item["loc"]) or "settings"
+            message = item["msg"].removeprefix("Value error, ")
+            typer.echo(f"{service.name}: setting {place}: {message}", err=True)
+        raise typer.Exit(EXIT_CONFIGURATION) from None
+    configure_logs(level=settings.web.log_level, form=settings.web.log_format)
+    return settings
+
+
+def run(work: Awaitable[None]) -> None:
+    """Run to the end; a refusal becomes one sentence and an exit status."""
+
+    async def whole() -> None:
+        await work
+
+    try:
+        asyncio.run(whole())
+    except AppError as refusal:
+        stop(refusal)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+def stop(refusal: AppError) -> NoReturn:
+    """End the process with the refusal's sentence."""
+    typer.echo(refusal.detail, err=True)
+    raise typer.Exit(EXIT_UNAVAILABLE)
+
+
+async def _migrate(service: Service[S], settings: S) -> None:
+    database = open_database(settings.database)
+    try:
+        await upgrade(database, service.package)
+    finally:
+        await database.close()
+
+
+async def check_schema(database: Database, package: str) -> None:
+    """Raises SchemaBehind unless the database is at the newest revision this version knows."""
+    found, wanted = await current_revision(database), head_revision(package)
+    if found != wanted:
+        raise SchemaBehind(
+            f"The database is at revision {found or 'none'}, this version needs {wanted}."
+            f" Run `python -m {package} migrate` first."
+        )
+
+
+async def _serve(service: Service[S], settings: S) -> None:
+    database = open_database(settings.database)
+    try:
+        await check_schema(database, service.package)
+    finally:
+        await database.close()
+    app = service.create_app(settings)
+    server = Server(server_config(app, settings.web), lambda: go_away(app))
+    await server.serve()

@@ -1,9 +1,10 @@
-"""What every test may ask for. Each xdist worker has servers of its own."""
+"""What every test may ask for. Each xdist worker has servers of its own, and no test leaves this machine."""
 
 from collections.abc import Iterator
 
 import pytest
 
+from shared.testing.loopback import LoopbackOnly
 from shared.testing.servers import (
     KeyValueServer,
     PostgresServer,
@@ -11,6 +12,31 @@ from shared.testing.servers import (
     redis_server,
     valkey_server,
 )
+
+# One worker takes all of a kind, so that two of them never compete for the machine.
+GROUPED_MARKS = ("browser", "processes", "soak")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for mark in GROUPED_MARKS:
+            if item.get_closest_marker(mark) and not item.get_closest_marker("xdist_group"):
+                item.add_marker(pytest.mark.xdist_group(mark))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loopback_only() -> Iterator[LoopbackOnly]:
+    with LoopbackOnly() as guard:
+        yield guard
+
+
+@pytest.fixture(autouse=True)
+def stays_on_this_machine(loopback_only: LoopbackOnly) -> Iterator[None]:
+    """Fail the test that reached out, also when the code under test caught the refusal."""
+    yield
+    reached_for = loopback_only.take_refused()
+    assert not reached_for, f"the test reached for {', '.join(reached_for)}"
 
 
 @pytest.fixture(scope="session")

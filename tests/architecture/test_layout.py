@@ -29,6 +29,7 @@ SERVICE_MODULES = {
     "keys",
     "metrics",
     "access",  # who may call what: the roles and scopes of the routes
+    "commands",  # the verbs: serve, work, migrate, seed
     "tables",  # imports every feature's models, for the migrations
 }
 WITHOUT_MEANING = {"utils", "util", "helpers", "helper", "manager", "managers", "common", "misc"}

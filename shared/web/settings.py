@@ -81,9 +81,11 @@ class SettingsFromEnvironment(BaseSettings):
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        **_unused: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments, then variables, then the file."""
+        del dotenv_settings, file_secret_settings
         path = os.environ.get("ROUTELOOM_CONFIG")
         if not path:
             return init_settings, env_settings

@@ -1,0 +1,40 @@
+"""Everything that auth_server opens, once, and hands to whoever needs it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from auth_server.settings import AuthSettings
+from shared.cache import Cache, Tier, open_cache
+from shared.database import Database, open_database
+from shared.kernel.clock import Clock, utc_now
+
+#: Number of this service's database in the kv tier; it keeps nothing in the cache tier's default.
+_DATABASE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class AuthResources:
+    """Open resources of one process."""
+
+    settings: AuthSettings
+    database: Database
+    kv: Cache
+    cache: Cache
+    now: Clock
+
+
+@asynccontextmanager
+async def open_resources(settings: AuthSettings, now: Clock = utc_now) -> AsyncIterator[AuthResources]:
+    """Open them for the life of the process or test."""
+    database = open_database(settings.database)
+    kv = open_cache(settings.kv, Tier.KV, "auth", _DATABASE)
+    cache = open_cache(settings.cache, Tier.CACHE, "auth", _DATABASE)
+    try:
+        yield AuthResources(settings=settings, database=database, kv=kv, cache=cache, now=now)
+    finally:
+        await kv.aclose()
+        await cache.aclose()
+        await database.close()

@@ -8,12 +8,15 @@ from shared.cache.errors import (
     Reason,
     TierUnavailable,
 )
+from shared.cache.health import Healthz, TierHealth, TierState, healthz
 from shared.cache.hub import HubPolicy
 from shared.cache.information import FamilySurvey, TierInformation
 from shared.cache.keys import Key, KeyFamily, KeyRegistry, Kind
 from shared.cache.lists import Appended, LogItem, LogPolicy, LogTarget, Outcome, WhenFull
+from shared.cache.metrics import PrometheusObserver
 from shared.cache.observer import CacheObserver, Unobserved
 from shared.cache.opening import open_cache
+from shared.cache.prober import TierProber
 from shared.cache.settings import SentinelSettings, TierSettings
 from shared.cache.subscriptions import Event, Interrupted, Message, Resync, ResyncReason, Subscription
 from shared.cache.tier import Tier
@@ -25,6 +28,7 @@ __all__ = [
     "Counted",
     "Event",
     "FamilySurvey",
+    "Healthz",
     "HubPolicy",
     "Interrupted",
     "Key",
@@ -39,6 +43,7 @@ __all__ = [
     "Outcome",
     "OutcomeUnknown",
     "PayloadError",
+    "PrometheusObserver",
     "Reason",
     "Resync",
     "ResyncReason",
@@ -47,10 +52,14 @@ __all__ = [
     "TakeOutcome",
     "Taken",
     "Tier",
+    "TierHealth",
     "TierInformation",
+    "TierProber",
     "TierSettings",
+    "TierState",
     "TierUnavailable",
     "Unobserved",
     "WhenFull",
+    "healthz",
     "open_cache",
 ]

@@ -33,6 +33,9 @@ class CacheObserver(Protocol):
     def subscriber_overflowed(self, tier: Tier, family: str) -> None:
         """A subscriber was too slow; its queue was dropped and it was told to read again."""
 
+    def probed(self, tier: Tier, up: bool, memory_share: float | None, keys_without_ttl: int | None) -> None:
+        """The prober looked."""
+
 
 class Unobserved:
     """Counts nothing."""
@@ -44,3 +47,6 @@ class Unobserved:
     def pool_used(self, tier: Tier, in_use: int, size: int) -> None: ...
     def subscriber_reconnected(self, tier: Tier) -> None: ...
     def subscriber_overflowed(self, tier: Tier, family: str) -> None: ...
+    def probed(
+        self, tier: Tier, up: bool, memory_share: float | None, keys_without_ttl: int | None
+    ) -> None: ...

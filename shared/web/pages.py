@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from datetime import UTC
 from http import HTTPStatus
 from importlib.util import find_spec
 from pathlib import Path
@@ -93,6 +94,11 @@ class PageView:
         """The path and query of this page, to come back to."""
         query = f"?{self.request.url.query}" if self.request.url.query else ""
         return f"{self.request.url.path}{query}"
+
+    @property
+    def now(self) -> str:
+        """The server's instant, from which the page counts ages, whatever the browser's clock says."""
+        return self.options.now().astimezone(UTC).isoformat(timespec="milliseconds")
 
     @property
     def base(self) -> str:
@@ -197,7 +203,6 @@ def _environment(loader: BaseLoader, language: Language, static: StaticFiles, no
     environment.globals["page"] = _CurrentPage()
     environment.globals["asset"] = static.url
     environment.globals["csrf_field"] = _csrf_field
-    environment.filters["regex_escape"] = re.escape
     Formats(language, now).install(environment)
     return environment
 

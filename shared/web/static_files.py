@@ -25,7 +25,6 @@ _BUNDLE = "css/app.css"
 _NEEDED = (
     _FRAMEWORK,
     "vendor/htmx/htmx.min.js",
-    "vendor/htmx/hx-sse.min.js",
     "vendor/fonts/geist-latin-wght-normal.woff2",
     "vendor/fonts/geist-mono-latin-wght-normal.woff2",
 )

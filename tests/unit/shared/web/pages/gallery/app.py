@@ -6,13 +6,14 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, Response
 
 from shared.kernel.principal import Principal, PrincipalKind, Role
 from shared.web.middleware import SecurityHeaders
 from shared.web.navigation import CONTROL_NAVIGATION
 from shared.web.pages import PageOptions, Pages, build_pages
 from shared.web.preferences import pages_router
+from tests.unit.shared.web.pages.gallery.streams import StreamScripts
 
 if TYPE_CHECKING:
     from shared.kernel.clock import Clock
@@ -51,6 +52,7 @@ def problem(status: int, code: str) -> dict[str, Any]:
 
 def gallery_app() -> FastAPI:
     """Serves every sample under the same headers as the product."""
+    scripts = StreamScripts()
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     pages = gallery_pages()
     app.include_router(pages_router(pages))
@@ -60,6 +62,22 @@ def gallery_app() -> FastAPI:
     async def error(request: Request, status: int, code: str, *, anonymous: bool = False) -> HTMLResponse:
         request.state.principal = None if anonymous else OPERATOR
         return pages.render(request, "errors/problem.html", status_code=status, problem=problem(status, code))
+
+    @app.get("/stream/{script}")
+    async def stream(request: Request, script: str) -> Response:
+        return scripts.play(script, request.headers.get("last-event-id", ""))
+
+    @app.get("/refuse/{status}")
+    async def refuse(status: int) -> HTMLResponse:
+        return HTMLResponse("<h1>not for the page</h1>", status_code=status)
+
+    @app.post("/echo")
+    async def echo(request: Request) -> HTMLResponse:
+        return HTMLResponse(f"<b>{request.headers.get('x-csrf-token', 'none')}</b>")
+
+    @app.get("/part")
+    async def part() -> HTMLResponse:
+        return HTMLResponse("<b>fresh</b>")
 
     @app.get("/{name:path}")
     async def sample(request: Request, name: str) -> HTMLResponse:

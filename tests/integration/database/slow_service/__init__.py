@@ -1,0 +1,1 @@
+"""A service whose second migration can be caught in the middle."""

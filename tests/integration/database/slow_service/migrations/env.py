@@ -1,0 +1,5 @@
+from sqlalchemy import MetaData
+
+from shared.database.migrations import run_migrations
+
+run_migrations(MetaData())

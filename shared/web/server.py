@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -25,6 +26,14 @@ class Server(uvicorn.Server):
         """Call `farewell` when told to stop."""
         super().__init__(config)
         self._farewell = farewell
+        #: Set once requests are taken.
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, then say so."""
+        await super().startup(sockets)
+        if self.started:
+            self.ready.set()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Tell clients, then stop."""

@@ -1,0 +1,1 @@
+"""The `routeloom` command, and Lite: the three services in one process."""

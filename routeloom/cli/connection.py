@@ -1,0 +1,74 @@
+"""How the command line reaches a server: address and token, from options, variables or a local Lite."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import typer
+from rich.console import Console
+
+from routeloom.lite.home import Home, default_home
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+errors = Console(stderr=True, highlight=False)
+
+#: Exit statuses of commands that ask a server; see `docs/reference/cli.md`.
+EXIT_REFUSED = 1
+EXIT_USAGE = 2
+EXIT_UNREACHABLE = 3
+_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A server and the token to use there."""
+
+    url: str
+    token: str = field(repr=False)
+
+    def client(self) -> httpx2.AsyncClient:
+        """A client with the token; the caller closes it."""
+        headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
+        return httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=_SECONDS)
+
+
+def find_connection(server: str | None, environment: Mapping[str, str] = os.environ) -> Connection:
+    """Options first, then `ROUTELOOM_URL` and `ROUTELOOM_TOKEN`, then the Lite of this user."""
+    home = Home(default_home())
+    url = server or environment.get("ROUTELOOM_URL") or _read(home.address)
+    if not url:
+        fail("No server is known. Start one with `routeloom lite`, or give --server or ROUTELOOM_URL.")
+    token = environment.get("ROUTELOOM_TOKEN") or _read(home.admin_token)
+    if not token:
+        fail("No token is known. Set ROUTELOOM_TOKEN to an access token.")
+    return Connection(url=url.rstrip("/"), token=token)
+
+
+def _read(path: Any) -> str:
+    try:
+        return str(path.read_text().strip())
+    except OSError:
+        return ""
+
+
+def fail(sentence: str, status: int = EXIT_USAGE) -> Any:
+    """End with one sentence on standard error."""
+    errors.print(sentence, style="red", markup=False)
+    raise typer.Exit(status)
+
+
+def check(response: httpx2.Response) -> Any:
+    """The body of a good answer; ends the command with the server's sentence for a refusal."""
+    if response.is_success:
+        return response.json() if response.content else None
+    try:
+        problem = response.json()
+        sentences = [problem["detail"], *(f"  {e['field']}: {e['message']}" for e in problem["errors"])]
+    except (ValueError, KeyError, TypeError):
+        sentences = [f"The server answered {response.status_code}."]
+    return fail("\n".join(sentences), EXIT_REFUSED)

@@ -1,0 +1,82 @@
+"""`routeloom`: the one command. Services are imported only when asked for, so that help is quick."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from routeloom.cli import nodes, probes
+from shared import __version__
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    help="The control plane for fleets of BGP routers joined by tunnels.",
+)
+app.add_typer(probes.app, name="probe")
+app.add_typer(nodes.app, name="nodes")
+
+_PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+
+def _delegate(context: typer.Context, module: str) -> None:
+    commands = importlib.import_module(module)
+    commands.app(args=context.args, prog_name=f"routeloom {context.info_name}")
+
+
+@app.command(context_settings=_PASS_ON)
+def control(context: typer.Context) -> None:
+    """The fleet service: serve, work, migrate, seed, session-link."""
+    _delegate(context, "control_server.commands")
+
+
+@app.command(context_settings=_PASS_ON)
+def auth(context: typer.Context) -> None:
+    """The sign-in service: serve, work, migrate, seed."""
+    _delegate(context, "auth_server.commands")
+
+
+@app.command(context_settings=_PASS_ON)
+def registry(context: typer.Context) -> None:
+    """The registry service: serve, work, migrate, seed, generate, sync, check."""
+    _delegate(context, "registry_server.commands")
+
+
+@app.command(context_settings=_PASS_ON)
+def agent(context: typer.Context) -> None:
+    """The agent of a router: run, enrol."""
+    _delegate(context, "node_agent.commands")
+
+
+@app.command()
+def lite(
+    port: Annotated[int, typer.Option(envvar="PORT", min=0, max=65535, help="Port on loopback")] = 8420,
+    home: Annotated[
+        Path | None, typer.Option(envvar="ROUTELOOM_HOME", help="State directory, created if missing")
+    ] = None,
+    log_level: Annotated[
+        str, typer.Option(envvar="ROUTELOOM_LOG_LEVEL", help="Least level to log")
+    ] = "WARNING",
+) -> None:
+    """Run the three services in one process with sample data and a local agent."""
+    runner = importlib.import_module("routeloom.lite.runner")
+    runner.run_lite(port=port, home=home, log_level=log_level)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"routeloom {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    _version_flag: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version")
+    ] = False,
+) -> None:
+    """Options of the whole command."""

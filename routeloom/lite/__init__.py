@@ -1,0 +1,1 @@
+"""The three services in one process, on one port, with SQLite files and a local agent."""

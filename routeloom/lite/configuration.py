@@ -1,0 +1,47 @@
+"""The settings of the three services in Lite, derived from one state directory and one port."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from auth_server.settings import AuthSettings
+from control_server.settings import ControlSettings
+from registry_server.settings import RegistrySettings
+from shared.web.logs import LogFormat
+from shared.web.settings import WebSettings
+
+if TYPE_CHECKING:
+    from routeloom.lite.home import Home
+
+
+@dataclass(frozen=True, slots=True)
+class LiteSettings:
+    """One for each service."""
+
+    control: ControlSettings
+    auth: AuthSettings
+    registry: RegistrySettings
+
+
+def lite_settings(home: Home, public_url: str, port: int, *, log_level: str = "WARNING") -> LiteSettings:
+    """Fixed choices of Lite: SQLite, no tiers, one worker, loopback."""
+    web = WebSettings(
+        public_url=public_url, host="127.0.0.1", port=port, log_level=log_level, log_format=LogFormat.CONSOLE
+    )
+    return LiteSettings(
+        control=ControlSettings.model_validate(
+            {"web": web, "database": {"url": home.database("control")}, "state_directory": home.root}
+        ),
+        auth=AuthSettings.model_validate(
+            {"web": web, "database": {"url": home.database("auth")}, "state_directory": home.root}
+        ),
+        registry=RegistrySettings.model_validate(
+            {
+                "web": web,
+                "database": {"url": home.database("registry")},
+                "state_directory": home.root,
+                "source": str(home.sample_registry),
+            }
+        ),
+    )

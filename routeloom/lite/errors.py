@@ -1,0 +1,21 @@
+"""Why Lite does not start: one sentence each."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from shared.kernel.errors import AppError, Kind
+
+
+class PortTaken(AppError):
+    """The port is in use by another program."""
+
+    kind: ClassVar[Kind] = Kind.CONFLICT
+    code: ClassVar[str] = "port_taken"
+
+
+class HomeNotWritable(AppError):
+    """The state directory cannot be written."""
+
+    kind: ClassVar[Kind] = Kind.UNAVAILABLE
+    code: ClassVar[str] = "home_not_writable"

@@ -1,0 +1,48 @@
+"""Listening on loopback, IPv4 and where the host has it IPv6, before anything else is touched."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import socket
+
+from routeloom.lite.errors import PortTaken
+
+_BACKLOG = 512
+
+
+def listen_on_loopback(port: int) -> list[socket.socket]:
+    """Sockets on 127.0.0.1 and ::1 with one port (0: a free one). Raises PortTaken."""
+    first = _listen(socket.AF_INET, "127.0.0.1", port)
+    sockets = [first]
+    chosen: int = first.getsockname()[1]
+    try:
+        sockets.append(_listen(socket.AF_INET6, "::1", chosen))
+    except PortTaken:
+        first.close()
+        raise
+    except OSError:
+        return sockets  # no IPv6 loopback on this host
+    return sockets
+
+
+def _listen(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
+    with contextlib.ExitStack() as stack:
+        listener = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family is socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        try:
+            listener.bind((host, port))
+            listener.listen(_BACKLOG)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise PortTaken(
+                    f"Port {port} is in use by another program; choose another with --port or PORT"
+                ) from None
+            if error.errno == errno.EACCES:
+                raise PortTaken(f"Port {port} needs more rights; choose one above 1023 with --port") from None
+            raise
+        stack.pop_all()
+        listener.setblocking(False)  # noqa: FBT003 - the socket module's own signature
+        return listener

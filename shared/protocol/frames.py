@@ -191,6 +191,8 @@ class ProbeStored(Frame):
     type: Literal["probe_stored"] = "probe_stored"
     probe_id: UUID
     seq: int
+    #: The end is stored too, so the agent may forget the whole probe.
+    final: bool = False
 
 
 class ProbeRefused(Frame):

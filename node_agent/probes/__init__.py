@@ -1,0 +1,1 @@
+"""Running a tool on the node, safely, and telling each line as it comes."""

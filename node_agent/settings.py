@@ -1,0 +1,61 @@
+"""What the agent is told: environment variables `ROUTELOOM_AGENT_…`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from shared.protocol.enrolment import NODE_ID_PATTERN
+
+
+class AgentSettings(BaseSettings):
+    """Settings of one agent, which serves one node from one state directory."""
+
+    model_config = SettingsConfigDict(env_prefix="ROUTELOOM_AGENT_", extra="ignore", frozen=True)
+
+    server_url: str = Field(
+        default="http://localhost:8420", description="Where the control server answers; http or https"
+    )
+    state_directory: Path = Field(
+        default=Path("/var/lib/routeloom-agent"), description="Identity key, agent token, lock; mode 0700"
+    )
+    node_id: str | None = Field(
+        default=None,
+        pattern=NODE_ID_PATTERN,
+        description="The node to enrol as; the token may already say it",
+    )
+    token_file: Path | None = Field(
+        default=None, description="The agent token's file; by default `agent-token` in the state directory"
+    )
+    log_json: bool = Field(default=False, description="One JSON object a log line, for collectors")
+    concurrent_probes: int = Field(default=10, ge=1, le=100, description="More are answered `busy`")
+    greatest_probe_seconds: float = Field(default=300, gt=0, description="Caps what a server may ask for")
+    greatest_probe_lines: int = Field(default=20_000, gt=0)
+    greatest_probe_bytes: int = Field(default=4_194_304, gt=0)
+    greatest_line_bytes: int = Field(default=16_384, ge=64, le=32_768)
+    unsent_bytes: int = Field(
+        default=16_777_216, gt=0, description="Output kept for a server that is away; then probes end"
+    )
+
+    @field_validator("server_url")
+    @classmethod
+    def _check_server_url(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError("write the server's address as http://host[:port] or https://host[:port]")
+        return value.rstrip("/")
+
+    @property
+    def socket_url(self) -> str:
+        """Where the agent's WebSocket connects."""
+        parts = urlsplit(self.server_url)
+        scheme = "wss" if parts.scheme == "https" else "ws"
+        return urlunsplit((scheme, parts.netloc, f"{parts.path}/api/v1/agent/ws", "", ""))
+
+    @property
+    def token_path(self) -> Path:
+        """The file that holds the agent token."""
+        return self.token_file or self.state_directory / "agent-token"

@@ -1,0 +1,52 @@
+"""Real ping, traceroute and mtr against this host."""
+
+from __future__ import annotations
+
+from node_agent.settings import AgentSettings
+from tests.integration.agent.conftest import RunAgent
+from tests.integration.agent.control_double import ControlDouble
+
+
+class TestRealTools:
+    async def test_ping_comes_line_by_line_with_a_summary(
+        self, control: ControlDouble, settings: AgentSettings, run_agent: RunAgent
+    ) -> None:
+        async with run_agent(settings):
+            line = await control.next_line()
+            probe_id, done = await line.run_probe("ping", "127.0.0.1", options={"count": 2})
+        accepted = await line.expect("probe_accepted", probe_id)
+        assert accepted["command"] == "ping -4 -n -O -c 2 -W 2 -- 127.0.0.1"
+        assert accepted["address"] == "127.0.0.1"
+        lines = line.lines(probe_id)
+        assert [each["seq"] for each in lines] == list(range(1, done["last_seq"] + 1))
+        assert lines[0]["text"].startswith("PING 127.0.0.1 (127.0.0.1)")
+        assert (done["exit_code"], done["error"]) == (0, None)
+        assert (done["summary"]["transmitted"], done["summary"]["received"]) == (2, 2)
+        # The first line was not held back for the second, which ping sends a second later.
+        batches = [frame for frame in line.frames if frame["type"] == "probe_output"]
+        assert len(batches) >= 2
+
+    async def test_traceroute_reaches_this_host(
+        self, control: ControlDouble, settings: AgentSettings, run_agent: RunAgent
+    ) -> None:
+        async with run_agent(settings):
+            line = await control.next_line()
+            _, done = await line.run_probe("traceroute", "127.0.0.1")
+        assert (done["exit_code"], done["error"]) == (0, None)
+        assert done["summary"]["reached"] is True
+        assert [hop["address"] for hop in done["summary"]["hops"]] == ["127.0.0.1"]
+
+    async def test_mtr_shows_hops_and_cycles_and_ends_with_a_table(
+        self, control: ControlDouble, settings: AgentSettings, run_agent: RunAgent
+    ) -> None:
+        async with run_agent(settings):
+            line = await control.next_line()
+            probe_id, done = await line.run_probe("mtr", "127.0.0.1", options={"count": 2})
+        texts = [each["text"] for each in line.lines(probe_id)]
+        assert texts[0].startswith("  1  127.0.0.1  ")
+        assert texts[1].startswith("cycle 1: 1 of 1 hops answered, target in ")
+        assert texts[2].startswith("cycle 2: 1 of 1 hops answered")
+        assert texts[-2].split() == ["Hop", "Address", "Loss%", "Snt", "Last", "Avg", "Best", "Wrst", "StDev"]
+        (hop,) = done["summary"]["hops"]
+        assert (hop["address"], hop["sent"], hop["received"], hop["loss_percent"]) == ("127.0.0.1", 2, 2, 0.0)
+        assert done["error"] is None

@@ -199,6 +199,7 @@ def _environment(loader: BaseLoader, language: Language, static: StaticFiles, no
         auto_reload=False,
         extensions=["jinja2.ext.i18n", "jinja2.ext.do"],
     )
+    environment.policies["ext.i18n.trimmed"] = True
     environment.install_gettext_translations(language.translations, newstyle=True)  # type: ignore[attr-defined]
     environment.globals["page"] = _CurrentPage()
     environment.globals["asset"] = static.url

@@ -55,6 +55,7 @@ class Language:
 
 #: The first is the default: directory, tag in HTML, own name, region for numbers and dates.
 _KNOWN = (("en", "en", "English", "en_GB"), ("zh_Hans", "zh-Hans", "简体中文", "zh_Hans_CN"))
+LOCALE_DIRECTORIES = tuple(directory for directory, *_ in _KNOWN)
 
 
 def load_languages(root: Path = LOCALE_ROOT) -> dict[str, Language]:

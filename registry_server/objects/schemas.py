@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
 
 
 class Severity(StrEnum):
@@ -66,6 +68,7 @@ class ProblemCode(StrEnum):
     UNKNOWN_SOURCE = "unknown_source"
     UNKNOWN_AUTH_METHOD = "unknown_auth_method"
     COMMENTED_AUTH = "commented_auth"
+    INVALID_REFERENCE = "invalid_reference"
     # what the object points at
     DANGLING_REFERENCE = "dangling_reference"
 
@@ -120,6 +123,16 @@ class Problem(NamedTuple):
     def severity(self) -> Severity:
         """Fixed for each code."""
         return SEVERITY_OF[self.code]
+
+
+class FileVersion(NamedTuple):
+    """One file of one commit. Without `raw` it was not read, and `problem` says why."""
+
+    path: bytes
+    mode: str
+    blob: str
+    raw: bytes | None
+    problem: Problem | None = None
 
 
 class Attribute(NamedTuple):
@@ -198,3 +211,34 @@ class RegistryObject:
     def value(self, name: str) -> str | None:
         """The first value of the attribute, or None."""
         return next((attribute.value for attribute in self.attributes if attribute.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRows:
+    """What is stored for some files, as plain rows in the order of the tables' columns."""
+
+    objects: list[tuple[Any, ...]] = field(default_factory=list)
+    attributes: list[tuple[Any, ...]] = field(default_factory=list)
+    references: list[tuple[Any, ...]] = field(default_factory=list)
+    routes: list[tuple[Any, ...]] = field(default_factory=list)
+    problems: list[tuple[Any, ...]] = field(default_factory=list)
+
+
+class IndexCounts(BaseModel):
+    """How much the index holds: by class, by class of the route object, by code."""
+
+    model_config = ConfigDict(frozen=True)
+
+    objects: dict[str, int] = {}
+    routes: dict[str, int] = {}
+    problems: dict[str, int] = {}
+
+    @property
+    def total_objects(self) -> int:
+        """All objects, broken ones included."""
+        return sum(self.objects.values())
+
+    @property
+    def total_routes(self) -> int:
+        """All pairs of prefix and origin."""
+        return sum(self.routes.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 from registry_server.objects.rules.classes import CLASS_OF_DIRECTORY
@@ -14,17 +15,22 @@ _DEPTH = 3
 _PLAIN = re.compile(rb"data/([a-z0-9-]+)/([!-\-0-\[\]-~][!-.0-\[\]-~]*)")
 #: Longer than any key, and short enough for an index entry.
 _LONGEST = 512
+#: An index entry of PostgreSQL holds 2,700 bytes.
+_LONGEST_SHOWN = 1000
 #: Files in `data/` that are no objects and belong there.
 _FILTERS = frozenset({b"data/filter.txt", b"data/filter6.txt"})
 
 
 def show(path: bytes) -> str:
-    """A path as text that both databases take; two paths never look the same."""
+    """A path as text that both databases take and index; two paths never look the same."""
     shown = path.replace(b"\\", b"\\\\").decode(errors="backslashreplace")
-    return "".join(
+    text = "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode()
         for character in shown
     )
+    if len(text) <= _LONGEST_SHOWN:
+        return text
+    return f"{text[:200]}…{hashlib.sha256(path).hexdigest()}"
 
 
 def place(path: bytes) -> tuple[ObjectPath | None, Problem | None]:

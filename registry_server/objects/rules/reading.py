@@ -174,12 +174,12 @@ class _Judge:
         found = []
         for attribute in self.attributes:
             if attribute.name in kinds:
-                targets = dict.fromkeys(grammar.words(attribute.value))
-                found += [
-                    Reference(attribute.name, fold(word), word, attribute.line)
-                    for word in targets
-                    if word.lower() != _ANYBODY
-                ]
+                for word in dict.fromkeys(grammar.words(attribute.value)):
+                    if len(word) > _LONGEST_KEY:
+                        detail = f"{grammar.quote(word)} is too long for a key"
+                        self.report(ProblemCode.INVALID_REFERENCE, attribute.line, detail)
+                    elif word.lower() != _ANYBODY:
+                        found.append(Reference(attribute.name, fold(word), word, attribute.line))
         return tuple(found)
 
     def _routes(self) -> tuple[Route, ...]:

@@ -1,0 +1,86 @@
+"""The command line of registry_server: `routeloom registry …` and `python -m registry_server …`."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from prometheus_client import CollectorRegistry
+
+from registry_server.app import create_app
+from registry_server.metrics import RegistryMetrics
+from registry_server.mirror.schemas import SyncRead, SyncTrigger
+from registry_server.resources import open_resources
+from registry_server.samples.schemas import SamplePlan
+from registry_server.samples.service import generate
+from registry_server.settings import RegistrySettings
+from registry_server.worker import work
+from shared.kernel.errors import AppError
+from shared.web.commands import Service, commands, load, run, stop
+
+
+async def seed(settings: RegistrySettings) -> None:
+    """Make the sample where the settings point at it, and sync once so that the first look-up is answered."""
+    url = settings.mirror.url
+    if url is None:
+        return
+    sample = settings.sample_directory
+    if url.get_secret_value() == str(sample) and not sample.exists():
+        await asyncio.to_thread(generate, SamplePlan(), sample)
+    await sync_once(settings)
+
+
+async def sync_once(settings: RegistrySettings, *, force: bool = False) -> SyncRead:
+    """One sync by this process."""
+    async with open_resources(settings) as resources:
+        mirror = resources.mirror(RegistryMetrics.in_registry(CollectorRegistry()))
+        return await mirror.sync(SyncTrigger.COMMAND, force=force)
+
+
+SERVICE = Service(
+    name="registry",
+    package="registry_server",
+    load=RegistrySettings,
+    create_app=create_app,
+    work=work,
+    seed=seed,
+)
+app = commands(SERVICE)
+
+
+@app.command("sync")
+def sync(*, force: Annotated[bool, typer.Option(help="Apply also what the guard holds.")] = False) -> None:
+    """Bring the index up to the registry's repository now."""
+    settings = load(SERVICE)
+
+    async def once() -> None:
+        done = await sync_once(settings, force=force)
+        typer.echo(f"{done.outcome}: {done.to_commit}, {done.changed} files read, {done.removed} removed")
+
+    run(once())
+
+
+@app.command("generate")
+def generate_sample(
+    *,
+    directory: Annotated[Path, typer.Argument(help="New or empty; becomes a bare git repository.")],
+    objects: Annotated[int, typer.Option(min=100, max=50_000, help="Objects at the tip, about.")] = 300,
+    commits: Annotated[int, typer.Option(min=2, max=10_000, help="Commits on the first-parent line.")] = 20,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same commit ids.")] = 1,
+    force_push: Annotated[bool, typer.Option(help="Rewrite the last commits.")] = False,
+) -> None:
+    """Write a made-up registry with the shapes and slips of a real one, and a manifest of them."""
+    plan = SamplePlan(objects=objects, commits=commits, seed=seed, force_push=force_push)
+    try:
+        manifest = generate(plan, directory)
+    except AppError as refusal:
+        stop(refusal)
+    total = sum(manifest.objects.values())
+    typer.echo(f"{directory}: {total} objects, {manifest.commits} commits, tip {manifest.head}")
+
+
+def main() -> None:
+    """Entry point of `python -m registry_server`."""
+    app(prog_name="python -m registry_server")

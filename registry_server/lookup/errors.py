@@ -1,0 +1,21 @@
+"""Refusals of this feature."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from shared.kernel.errors import AppError, Kind
+
+
+class AsnUnknown(AppError):
+    """The registry knows no such AS number."""
+
+    kind: ClassVar = Kind.MISSING
+    code: ClassVar = "asn_unknown"
+
+
+class MntnerUnknown(AppError):
+    """The registry knows no such maintainer."""
+
+    kind: ClassVar = Kind.MISSING
+    code: ClassVar = "mntner_unknown"

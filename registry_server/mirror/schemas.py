@@ -1,0 +1,158 @@
+"""What a mirror is told, and what it says of itself."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+
+from registry_server.objects.schemas import FileVersion, IndexCounts
+
+#: An absolute path, a URL of a transport that runs no command of the URL's choosing, or user@host:path.
+_REMOTE = re.compile(
+    r"/\S.*|(?:file|https|ssh)://[^\s-]\S*|[A-Za-z0-9][A-Za-z0-9._-]*@[A-Za-z0-9\[][A-Za-z0-9.\[\]:_-]*:[^:\s-]\S*"
+)
+
+
+class MirrorSettings(BaseModel):
+    """Which repository is mirrored, and how carefully."""
+
+    model_config = ConfigDict(frozen=True)
+
+    url: SecretStr | None = Field(
+        default=None, description="Absolute path, https:// or ssh:// URL of the registry; empty: nothing"
+    )
+    branch: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]*$",
+        description="Empty: the one upstream calls HEAD",
+    )
+    interval: timedelta = Field(default=timedelta(minutes=1), description="Time between two looks upstream")
+    time_limit: timedelta = Field(default=timedelta(minutes=10), description="Longest run of one git command")
+    drop_share: float = Field(
+        default=0.2, gt=0, le=1, description="A sync that would drop more of the objects or routes is held"
+    )
+    drop_floor: int = Field(default=25, ge=0, description="Dropping fewer than this is never held")
+    file_bytes: int = Field(default=262_144, ge=1024, description="A larger file is reported, not read")
+    total_bytes: int = Field(default=536_870_912, ge=1024, description="A larger registry is refused")
+    history: int = Field(default=500, ge=10, description="Syncs that are remembered")
+
+    @field_validator("url")
+    @classmethod
+    def _known_transport(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is None or not value.get_secret_value():
+            return None
+        if not _REMOTE.fullmatch(value.get_secret_value()):
+            message = "must be an absolute path, an https:// or ssh:// URL, or user@host:path"
+            raise ValueError(message)
+        return value
+
+
+class TreeEntry(NamedTuple):
+    """One file of a commit; `blob` is meaningless for what is no blob."""
+
+    path: bytes
+    mode: str
+    blob: str
+
+
+class TreeDifference(NamedTuple):
+    """From one commit to another."""
+
+    removed: list[bytes]
+    changed: list[TreeEntry]
+
+
+class RemoteTip(NamedTuple):
+    """What upstream's branch points at."""
+
+    branch: str
+    commit: str
+
+
+class SyncMode(StrEnum):
+    """How much was read."""
+
+    INCREMENTAL = "incremental"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPlan:
+    """What a sync will do to the index."""
+
+    mode: SyncMode
+    #: What the index must still hold when the plan is carried out.
+    base: str | None
+    branch: str
+    commit: str
+    committed_at: datetime
+    removed: list[bytes]
+    files: list[FileVersion]
+
+
+class SyncTrigger(StrEnum):
+    """Who asked for a sync."""
+
+    SCHEDULE = "schedule"
+    REQUEST = "request"
+    COMMAND = "command"
+
+
+class SyncOutcome(StrEnum):
+    """How a sync ended."""
+
+    APPLIED = "applied"
+    UNCHANGED = "unchanged"
+    HELD = "held"
+    FAILED = "failed"
+
+
+class SyncRead(BaseModel):
+    """One sync."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    outcome: SyncOutcome
+    trigger: SyncTrigger
+    mode: SyncMode | None
+    started_at: datetime
+    finished_at: datetime
+    from_commit: str | None
+    to_commit: str | None
+    #: Files removed and files read.
+    removed: int
+    changed: int
+    code: str | None
+    detail: str | None
+    #: How often in a row this happened.
+    repeats: int = 1
+
+
+class MirrorStatus(BaseModel):
+    """What the registry knows and how fresh that is."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    #: Rises with every applied sync; 0 before the first.
+    version: int
+    commit: str | None
+    committed_at: datetime | None
+    applied_at: datetime | None
+    #: The last time upstream was asked and had nothing newer than what is served.
+    checked_at: datetime | None
+    branch: str | None
+    counts: IndexCounts
+    #: Newest first.
+    syncs: list[SyncRead]
+
+
+class SyncRequest(BaseModel):
+    """How to sync."""
+
+    force: bool = Field(default=False, description="Apply also what would be held")

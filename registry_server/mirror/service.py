@@ -1,0 +1,242 @@
+"""Follows upstream: each new commit becomes one transaction on the index, and then a new version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+import structlog
+
+from registry_server.mirror.errors import RepositoryBroken, SyncHeld, SyncRunning, UpstreamUnavailable
+from registry_server.mirror.models import MirrorState, Sync
+from registry_server.mirror.repository import MirrorRepository
+from registry_server.mirror.rules.guard import doubt
+from registry_server.mirror.schemas import (
+    MirrorSettings,
+    MirrorStatus,
+    SyncMode,
+    SyncOutcome,
+    SyncPlan,
+    SyncRead,
+    SyncTrigger,
+)
+from registry_server.mirror.store.lock import SyncLock
+from registry_server.mirror.store.repository import BareRepository
+from registry_server.mirror.store.versions import Versions
+from registry_server.objects.schemas import IndexCounts
+from registry_server.objects.service import GRAMMAR_VERSION, ObjectIndex
+from shared.database import Database
+from shared.kernel.clock import Clock
+from shared.kernel.errors import AppError
+
+log = structlog.get_logger(__name__)
+_SHOWN_SYNCS = 20
+
+
+class SyncObserver(Protocol):
+    """Told of each sync; counts it."""
+
+    def synced(self, sync: SyncRead, counts: IndexCounts | None) -> None:
+        """A sync ended so; with the counts where the index was replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorService:
+    """The one writer of the index."""
+
+    database: Database
+    upstream: BareRepository
+    versions: Versions
+    lock: SyncLock
+    settings: MirrorSettings
+    observer: SyncObserver
+    now: Clock
+
+    async def sync(self, trigger: SyncTrigger, *, force: bool = False) -> SyncRead:
+        """Bring the index up to upstream. Whatever is refused here, the last good state keeps serving.
+
+        `force` also applies what the guard holds. Raises SyncRunning, SyncHeld, UpstreamUnavailable or
+        RepositoryBroken, each of which but the first is remembered in the history.
+        """
+        async with self.lock.hold():
+            attempt = _Attempt(self, trigger, force=force, began=self.now())
+            try:
+                return await attempt.run()
+            except RepositoryBroken as refusal:
+                # The copy may be what is broken: the next attempt fetches anew.
+                await self.upstream.discard()
+                await attempt.remember(refusal, SyncOutcome.FAILED)
+                raise
+            except UpstreamUnavailable as refusal:
+                await attempt.remember(refusal, SyncOutcome.FAILED)
+                raise
+            except SyncHeld as refusal:
+                await attempt.remember(refusal, SyncOutcome.HELD)
+                raise
+
+    async def heal(self) -> None:
+        """Bring the tier's version up to SQL's: a process may have died between the commit and the step."""
+        async with self.database.reading() as session:
+            state = await MirrorRepository(session).get_state()
+        if state.version:
+            await self.versions.raise_to(state.version)
+
+    async def status(self) -> MirrorStatus:
+        """What is served, since when, and how the last syncs went."""
+        async with self.database.reading() as session:
+            repository = MirrorRepository(session)
+            state = await repository.get_state()
+            syncs = await repository.list_latest(_SHOWN_SYNCS)
+        return MirrorStatus(
+            version=state.version,
+            commit=state.commit,
+            committed_at=state.committed_at,
+            applied_at=state.applied_at,
+            checked_at=state.checked_at,
+            branch=state.branch,
+            counts=IndexCounts.model_validate(state.counts),
+            syncs=[SyncRead.model_validate(sync) for sync in syncs],
+        )
+
+
+class _Attempt:
+    """One sync from the question upstream to the new version."""
+
+    def __init__(self, service: MirrorService, trigger: SyncTrigger, *, force: bool, began: datetime) -> None:
+        self.service = service
+        self.trigger = trigger
+        self.force = force
+        self.began = began
+        self.base: str | None = None
+        self.wanted: str | None = None
+        self.mode: SyncMode | None = None
+
+    async def run(self) -> SyncRead:
+        upstream = self.service.upstream
+        await upstream.prepare()
+        tip = await upstream.ask()
+        self.wanted = tip.commit
+        async with self.service.database.reading() as session:
+            repository = MirrorRepository(session)
+            state, latest = await repository.get_state(), await repository.find_latest()
+        self.base = state.commit
+        if state.commit == tip.commit and state.grammar == GRAMMAR_VERSION:
+            return await self._nothing_new(state)
+        held = latest is not None and latest.outcome == SyncOutcome.HELD and latest.to_commit == tip.commit
+        if held and latest is not None and not self.force:
+            raise SyncHeld(latest.detail)
+        await upstream.fetch()
+        plan = await self._plan(state, tip.branch)
+        sync, counts = await self._apply(plan)
+        await self.service.versions.raise_to(sync.id)
+        self.service.observer.synced(sync, counts)
+        log.info("registry_synced", version=sync.id, commit=plan.commit, mode=plan.mode, changed=sync.changed)
+        return sync
+
+    async def _nothing_new(self, state: MirrorState) -> SyncRead:
+        service = self.service
+        async with service.database.transaction() as session:
+            await MirrorRepository(session).set_checked(state.commit or "", self.began)
+        await service.versions.raise_to(state.version)
+        sync = self._read(state.version, SyncOutcome.UNCHANGED, None)
+        service.observer.synced(sync, None)
+        return sync
+
+    async def _plan(self, state: MirrorState, branch: str) -> SyncPlan:
+        upstream = self.service.upstream
+        commit = await upstream.tip(branch)
+        self.wanted = commit
+        base = state.commit
+        if base and state.grammar == GRAMMAR_VERSION and await upstream.is_ancestor(base, commit):
+            self.mode = SyncMode.INCREMENTAL
+            removed, entries = await upstream.difference(base, commit)
+        else:
+            self.mode = SyncMode.FULL
+            removed, entries = [], await upstream.tree(commit)
+        return SyncPlan(
+            mode=self.mode,
+            base=base,
+            branch=branch,
+            commit=commit,
+            committed_at=await upstream.committed_at(commit),
+            removed=removed,
+            files=await upstream.read([entry for entry in entries if entry.path.startswith(b"data/")]),
+        )
+
+    async def _apply(self, plan: SyncPlan) -> tuple[SyncRead, IndexCounts]:
+        """The one transaction: objects and all that is derived, the sync and the commit, or nothing."""
+        service = self.service
+        reached = await service.versions.current() or 0
+        async with service.database.transaction() as session:
+            repository = MirrorRepository(session)
+            state = await repository.lock_state()
+            if state.commit != plan.base:
+                raise SyncRunning("Another process has synced meanwhile.")
+            index = ObjectIndex.within(session)
+            before = IndexCounts.model_validate(state.counts)
+            counts = await (
+                index.replace_all(plan.files)
+                if plan.mode is SyncMode.FULL
+                else index.apply(plan.removed, plan.files)
+            )
+            reason = doubt(before, counts, service.settings.drop_share, service.settings.drop_floor)
+            if reason and not self.force:
+                raise SyncHeld(f"Held: {reason}.")
+            # Never below a version that the tier has reached, even if this database was restored.
+            number = max(state.last_sync, reached + 1)
+            self._advance(state, plan, number, counts)
+            sync = self._read(number, SyncOutcome.APPLIED, None, len(plan.removed), len(plan.files))
+            repository.add(Sync(**sync.model_dump()))
+            await repository.forget_before(number - service.settings.history)
+        return sync, counts
+
+    def _advance(self, state: MirrorState, plan: SyncPlan, number: int, counts: IndexCounts) -> None:
+        state.version = state.last_sync = number
+        state.commit = plan.commit
+        state.branch = plan.branch
+        state.grammar = GRAMMAR_VERSION
+        state.committed_at = plan.committed_at
+        state.applied_at = self.service.now()
+        state.checked_at = self.began
+        state.counts = counts.model_dump()
+
+    async def remember(self, refusal: AppError, outcome: SyncOutcome) -> None:
+        """Put the refusal into the history; the same one again is counted, not repeated."""
+        async with self.service.database.transaction() as session:
+            repository = MirrorRepository(session)
+            latest = await repository.find_latest()
+            same = (outcome, refusal.code, self.wanted)
+            if latest is not None and (latest.outcome, latest.code, latest.to_commit) == same:
+                latest.repeats += 1
+                latest.finished_at = self.service.now()
+                sync = SyncRead.model_validate(latest)
+            else:
+                state = await repository.lock_state()
+                sync = self._read(state.last_sync, outcome, refusal)
+                repository.add(Sync(**sync.model_dump()))
+        self.service.observer.synced(sync, None)
+        log.warning("registry_sync_refused", outcome=outcome, code=refusal.code, detail=refusal.detail)
+
+    def _read(
+        self,
+        number: int,
+        outcome: SyncOutcome,
+        refusal: AppError | None,
+        removed: int = 0,
+        changed: int = 0,
+    ) -> SyncRead:
+        return SyncRead(
+            id=number,
+            outcome=outcome,
+            trigger=self.trigger,
+            mode=self.mode,
+            started_at=self.began,
+            finished_at=self.service.now(),
+            from_commit=self.base,
+            to_commit=self.wanted,
+            removed=removed,
+            changed=changed,
+            code=refusal.code if refusal else None,
+            detail=refusal.detail if refusal else None,
+        )

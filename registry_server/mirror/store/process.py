@@ -1,0 +1,127 @@
+"""Runs git: arguments never through a shell, no prompt, a time limit, and no more output than asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from registry_server.mirror.errors import RepositoryBroken, UpstreamUnavailable
+from registry_server.mirror.rules.output import redact
+
+#: What git itself is told to allow: no transport that runs a command of the URL's choosing.
+_PROTOCOLS = "file:https:ssh"
+_SETTINGS = (
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "fetch.recurseSubmodules=false",
+)
+_STDERR_BYTES = 65_536
+_READ_BYTES = 262_144
+
+
+class GitFailed(Exception):
+    """Git ended with an exit code that is not 0."""
+
+    def __init__(self, message: str) -> None:
+        """Keep what git said."""
+        super().__init__(message)
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """Commands on one bare repository."""
+
+    directory: Path
+    time_limit: timedelta
+
+    async def run(self, *arguments: str, stdin: bytes = b"", most_bytes: int = 256 << 20) -> bytes:
+        """What the command prints. Raises GitFailed, or RepositoryBroken for too much output or time."""
+        process = await self._start(arguments)
+        try:
+            async with asyncio.timeout(self.time_limit.total_seconds()):
+                _, output, errors = await asyncio.gather(
+                    _feed(process, stdin),
+                    _collect(process.stdout, most_bytes),
+                    _collect(process.stderr, None),
+                )
+                exit_code = await process.wait()
+        except TimeoutError:
+            raise RepositoryBroken(f"git {arguments[0]} took longer than {self.time_limit}") from None
+        finally:
+            await _end(process)
+        if exit_code:
+            raise GitFailed(redact(errors.decode(errors="replace").strip()[-1000:]))
+        return output
+
+    async def _start(self, arguments: tuple[str, ...]) -> asyncio.subprocess.Process:
+        environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
+            "GIT_DIR": str(self.directory),
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ASKPASS": "",
+            "SSH_ASKPASS": "",
+            "GIT_SSH_COMMAND": os.environ.get("GIT_SSH_COMMAND", "ssh -o BatchMode=yes -o ConnectTimeout=20"),
+            "GIT_ALLOW_PROTOCOL": _PROTOCOLS,
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "LC_ALL": "C",
+        }
+        try:
+            return await asyncio.create_subprocess_exec(
+                "git",
+                *_SETTINGS,
+                *arguments,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env=environment,
+                start_new_session=True,
+            )
+        except FileNotFoundError:
+            raise UpstreamUnavailable("git is not installed") from None
+
+
+async def _feed(process: asyncio.subprocess.Process, text: bytes) -> None:
+    stdin = process.stdin
+    if stdin is None:
+        return
+    try:
+        stdin.write(text)
+        await stdin.drain()
+        stdin.close()
+    except (BrokenPipeError, ConnectionResetError):
+        return  # it ended early; its exit code says why
+
+
+async def _collect(stream: asyncio.StreamReader | None, most_bytes: int | None) -> bytes:
+    """All of the stream; with no limit its end only, so that a chatty command costs no memory."""
+    pieces = bytearray()
+    while stream is not None and (piece := await stream.read(_READ_BYTES)):
+        pieces += piece
+        if most_bytes is None:
+            del pieces[:-_STDERR_BYTES]
+        elif len(pieces) > most_bytes:
+            raise RepositoryBroken(f"git printed more than {most_bytes} bytes")
+    return bytes(pieces)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Leave nothing running, not even what git started itself."""
+    if process.returncode is None:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+        await process.wait()

@@ -1,0 +1,147 @@
+"""The bare repository that follows upstream: a copy, so whatever is wrong with it, it is fetched anew."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from registry_server.mirror.errors import MirrorNotConfigured, RepositoryBroken, UpstreamUnavailable
+from registry_server.mirror.rules import output
+from registry_server.mirror.schemas import MirrorSettings, RemoteTip, TreeDifference, TreeEntry
+from registry_server.mirror.store.process import Git, GitFailed
+from registry_server.objects.schemas import FileVersion, Problem, ProblemCode
+
+#: Files that are read by one git process.
+_BATCH = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class BareRepository:
+    """Reads upstream and what was fetched from it."""
+
+    git: Git
+    settings: MirrorSettings
+
+    @property
+    def url(self) -> str:
+        """Where upstream is."""
+        if self.settings.url is None:
+            raise MirrorNotConfigured
+        return self.settings.url.get_secret_value()
+
+    async def prepare(self) -> None:
+        """Make sure that there is a repository; one that git does not recognise is replaced."""
+        try:
+            await self.git.run("rev-parse", "--is-bare-repository")
+        except GitFailed:
+            await self.discard()
+            self.git.directory.mkdir(parents=True)
+            await self.git.run("init", "--quiet", "--bare")
+
+    async def discard(self) -> None:
+        """Forget the copy."""
+        await asyncio.to_thread(shutil.rmtree, self.git.directory, ignore_errors=True)
+
+    async def ask(self) -> RemoteTip:
+        """The branch and commit that upstream has now, without fetching."""
+        wanted = [f"refs/heads/{self.settings.branch}"] if self.settings.branch else ["HEAD", "refs/heads/*"]
+        try:
+            printed = await self.git.run("ls-remote", "--symref", "--", self.url, *wanted)
+        except GitFailed as failed:
+            raise UpstreamUnavailable(
+                f"The registry's repository does not answer: {failed.message}"
+            ) from failed
+        tip = output.parse_remote(printed, self.settings.branch)
+        if tip is None:
+            raise UpstreamUnavailable("The registry's repository has no such branch.")
+        return tip
+
+    async def fetch(self) -> None:
+        """Take over every branch, also one that was pushed by force, and forget those that are gone."""
+        options = ("--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance")
+        try:
+            await self.git.run("fetch", *options, "--", self.url, "+refs/heads/*:refs/heads/*")
+        except GitFailed as failed:
+            raise UpstreamUnavailable(f"The registry cannot be fetched: {failed.message}") from failed
+
+    async def is_ancestor(self, older: str, newer: str) -> bool:
+        """Whether the newer commit builds on the older one; False also where we do not have the older one."""
+        try:
+            await self.git.run("merge-base", "--is-ancestor", older, newer)
+        except GitFailed:
+            return False
+        return True
+
+    async def tip(self, branch: str) -> str:
+        """The commit that the branch points at here."""
+        return (await self._read("rev-parse", "--verify", f"refs/heads/{branch}^{{commit}}")).decode().strip()
+
+    async def committed_at(self, commit: str) -> datetime:
+        """The commit's own date."""
+        printed = await self._read("show", "--no-patch", "--no-notes", "--format=%ct", commit)
+        return datetime.fromtimestamp(int(printed), UTC)
+
+    async def tree(self, commit: str) -> list[TreeEntry]:
+        """Every file of the commit."""
+        return output.parse_tree(await self._read("ls-tree", "-r", "-z", "--full-tree", commit))
+
+    async def difference(self, older: str, newer: str) -> TreeDifference:
+        """What changed between two commits, whatever lies between them."""
+        options = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev")
+        return output.parse_difference(await self._read("diff-tree", *options, older, newer))
+
+    async def read(self, entries: Sequence[TreeEntry]) -> list[FileVersion]:
+        """The text of the files; what is no file or too large is named, not read."""
+        files = []
+        async for some in self._batches(entries):
+            files += some
+        return files
+
+    async def _batches(self, entries: Sequence[TreeEntry]) -> AsyncIterator[list[FileVersion]]:
+        total = 0
+        for start in range(0, len(entries), _BATCH):
+            some = entries[start : start + _BATCH]
+            sizes = await self._sizes([entry.blob for entry in some if entry.mode in output.FILE_MODES])
+            wanted = [blob for blob, size in sizes.items() if size <= self.settings.file_bytes]
+            total += sum(sizes[blob] for blob in wanted)
+            if total > self.settings.total_bytes:
+                raise RepositoryBroken(f"The registry is larger than {self.settings.total_bytes} bytes.")
+            raws = await self._blobs(wanted, sum(sizes[blob] for blob in wanted))
+            yield [self._version(entry, sizes, raws) for entry in some]
+
+    def _version(self, entry: TreeEntry, sizes: dict[str, int], raws: dict[str, bytes]) -> FileVersion:
+        path, mode, blob = entry
+        if mode not in output.FILE_MODES:
+            problem = Problem(ProblemCode.NOT_A_FILE, None, "links and nested repositories are not followed")
+            return FileVersion(path, mode, blob, None, problem)
+        if blob in raws:
+            return FileVersion(path, mode, blob, raws[blob])
+        if blob not in sizes:
+            raise RepositoryBroken(f"The mirrored repository has lost the object {blob}.")
+        detail = f"{sizes[blob]} bytes are more than {self.settings.file_bytes}"
+        return FileVersion(path, mode, blob, None, Problem(ProblemCode.FILE_TOO_LARGE, None, detail))
+
+    async def _sizes(self, blobs: list[str]) -> dict[str, int]:
+        if not blobs:
+            return {}
+        return output.parse_sizes(await self._read("cat-file", "--batch-check", stdin=_lines(blobs)))
+
+    async def _blobs(self, blobs: list[str], size: int) -> dict[str, bytes]:
+        if not blobs:
+            return {}
+        most = size + len(blobs) * 100
+        printed = await self._read("cat-file", "--batch", stdin=_lines(blobs), most_bytes=most)
+        return dict(output.parse_blobs(printed))
+
+    async def _read(self, *arguments: str, stdin: bytes = b"", most_bytes: int = 256 << 20) -> bytes:
+        try:
+            return await self.git.run(*arguments, stdin=stdin, most_bytes=most_bytes)
+        except GitFailed as failed:
+            raise RepositoryBroken(f"The mirrored repository cannot be read: {failed.message}") from failed
+
+
+def _lines(blobs: list[str]) -> bytes:
+    return "".join(f"{blob}\n" for blob in blobs).encode()

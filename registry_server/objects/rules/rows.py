@@ -1,0 +1,67 @@
+"""From files to the rows that are stored for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from registry_server.objects.rules.classes import CLASSES, fold
+from registry_server.objects.rules.paths import place, show
+from registry_server.objects.rules.reading import read_object
+from registry_server.objects.schemas import (
+    FileVersion,
+    IndexRows,
+    ObjectPath,
+    Problem,
+    ProblemCode,
+    RegistryObject,
+)
+
+_EXECUTABLE = "100755"
+
+
+def index_rows(files: Iterable[FileVersion], first_id: int) -> IndexRows:
+    """Everything to store for the files, objects numbered from `first_id` on."""
+    rows = IndexRows()
+    for file in files:
+        where, problem = place(file.path)
+        problems = [found for found in (problem, file.problem) if found]
+        if file.mode == _EXECUTABLE and where is not None:
+            problems.append(Problem(ProblemCode.EXECUTABLE, None, "the file is marked as a program"))
+        if where is not None and file.raw is not None:
+            problems = _store_object(rows, file, where, tuple(problems), first_id + len(rows.objects))
+        path = show(file.path)
+        rows.problems.extend(
+            (path, position, found.code.value, found.severity.value, found.line, found.detail)
+            for position, found in enumerate(problems)
+        )
+    return rows
+
+
+def _store_object(
+    rows: IndexRows, file: FileVersion, where: ObjectPath, known: tuple[Problem, ...], ident: int
+) -> list[Problem]:
+    raw = file.raw or b""
+    found = read_object(where, raw, known)
+    indexed = found.indexed
+    folded = fold(found.key)
+    rows.objects.append(
+        (ident, show(file.path), found.object_class, found.key, folded, file.blob, raw, indexed, found.asn)
+    )
+    if indexed:
+        _derive(rows, found, ident)
+    return list(found.problems)
+
+
+def _derive(rows: IndexRows, found: RegistryObject, ident: int) -> None:
+    rows.attributes.extend(
+        (ident, position, name, value, line) for position, (name, value, line) in enumerate(found.attributes)
+    )
+    classes = CLASSES[found.object_class].references
+    rows.references.extend(
+        (ident, position, attribute, target, shown, line, " ".join(classes[attribute]), False)
+        for position, (attribute, target, shown, line) in enumerate(found.references)
+    )
+    rows.routes.extend(
+        (ident, origin, prefix.family, prefix.first, prefix.last, prefix.length, prefix.text, max_length)
+        for prefix, origin, max_length in found.routes
+    )

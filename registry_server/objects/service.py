@@ -1,0 +1,60 @@
+"""Keeps the index in step with files, whatever they hold."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from registry_server.objects.repository.index import IndexRepository
+from registry_server.objects.rules.paths import show
+from registry_server.objects.rules.rows import index_rows
+from registry_server.objects.schemas import FileVersion, IndexCounts
+
+#: Raised when a file would be read differently than before: everything is then read anew.
+GRAMMAR_VERSION = 1
+#: Files that are read and stored together: bounds the memory of a load.
+_CHUNK = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectIndex:
+    """What a sync does to the index inside its transaction."""
+
+    repository: IndexRepository
+
+    @classmethod
+    def within(cls, session: Any) -> Self:
+        """The index as part of the caller's transaction, whose session it is given."""
+        return cls(IndexRepository(session))
+
+    async def replace_all(self, files: Sequence[FileVersion]) -> IndexCounts:
+        """Make the index say exactly what these files say."""
+        await self.repository.clear()
+        await self._store(files, 1)
+        await self.repository.mark_dangling()
+        return await self.repository.counts()
+
+    async def apply(self, removed: Sequence[bytes], changed: Sequence[FileVersion]) -> IndexCounts:
+        """Forget the removed paths and read the changed files anew; all else stays."""
+        touched = [*map(show, removed), *(show(file.path) for file in changed)]
+        folded = await self.repository.remove(touched)
+        first_id = await self.repository.next_id()
+        folded |= await self._store(changed, first_id)
+        await self.repository.mark_dangling_among(sorted(folded), first_id)
+        return await self.repository.counts()
+
+    async def counts(self) -> IndexCounts:
+        """What the index holds."""
+        return await self.repository.counts()
+
+    async def _store(self, files: Sequence[FileVersion], first_id: int) -> set[str]:
+        folded: set[str] = set()
+        for start in range(0, len(files), _CHUNK):
+            # Parsing is computation: off the event loop, so that readers are served meanwhile.
+            rows = await asyncio.to_thread(index_rows, files[start : start + _CHUNK], first_id)
+            await self.repository.insert(rows)
+            first_id += len(rows.objects)
+            folded.update(row[4] for row in rows.objects)
+        return folded

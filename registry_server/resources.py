@@ -1,0 +1,64 @@
+"""Everything that registry_server opens, once, and hands to whoever needs it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from registry_server.keys import CACHE_DATABASE
+from registry_server.mirror.service import MirrorService, SyncObserver
+from registry_server.mirror.store.lock import SyncLock
+from registry_server.mirror.store.process import Git
+from registry_server.mirror.store.repository import BareRepository
+from registry_server.mirror.store.versions import Versions
+from registry_server.settings import RegistrySettings
+from shared.cache import Cache, Tier, open_cache
+from shared.database import Database, open_database
+from shared.kernel.clock import Clock, utc_now
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryResources:
+    """Open resources of one process."""
+
+    settings: RegistrySettings
+    database: Database
+    cache: Cache
+    upstream: BareRepository
+    lock: SyncLock
+    now: Clock
+
+    def mirror(self, observer: SyncObserver) -> MirrorService:
+        """The writer of the index, counted by `observer`."""
+        return MirrorService(
+            database=self.database,
+            upstream=self.upstream,
+            versions=Versions(self.cache),
+            lock=self.lock,
+            settings=self.settings.mirror,
+            observer=observer,
+            now=self.now,
+        )
+
+
+@asynccontextmanager
+async def open_resources(
+    settings: RegistrySettings, now: Clock = utc_now
+) -> AsyncIterator[RegistryResources]:
+    """Open them for the life of the process or test."""
+    database = open_database(settings.database)
+    cache = open_cache(settings.cache, Tier.CACHE, "registry", CACHE_DATABASE)
+    directory = settings.repository_directory
+    try:
+        yield RegistryResources(
+            settings=settings,
+            database=database,
+            cache=cache,
+            upstream=BareRepository(Git(directory, settings.mirror.time_limit), settings.mirror),
+            lock=SyncLock(directory.with_name(f"{directory.name}.lock")),
+            now=now,
+        )
+    finally:
+        await cache.aclose()
+        await database.close()

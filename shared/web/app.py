@@ -15,7 +15,7 @@ from shared.kernel.loops import running
 from shared.web import csrf, problems
 from shared.web.health import health_router
 from shared.web.metrics import CountedLoops, WebMetrics, metrics_router
-from shared.web.middleware import CanonicalHost, RequestLog, SecurityHeaders
+from shared.web.middleware import CanonicalHost, CatchBugs, RequestLog, SecurityHeaders
 from shared.web.openapi import api_reference_router
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ def build_app(spec: ServiceSpec) -> FastAPI:
     app.include_router(api_reference_router(spec.prefix, spec.name))
     for router in spec.routers:
         app.include_router(router)
+    app.add_middleware(CatchBugs)
     app.add_middleware(CanonicalHost, public_url=spec.settings.public_url)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestLog, metrics=app.state.metrics, service=spec.name)

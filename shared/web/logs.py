@@ -51,7 +51,14 @@ def configure_logs(*, level: str = "INFO", form: LogFormat = LogFormat.JSON) -> 
     if form is LogFormat.JSON:
         last = [structlog.processors.format_exc_info, drop_secrets, structlog.processors.JSONRenderer()]
     else:
-        last = [drop_secrets, structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        # Plain tracebacks: the richer ones print local variables, secrets among them.
+        last = [
+            structlog.processors.format_exc_info,
+            drop_secrets,
+            structlog.dev.ConsoleRenderer(
+                colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+            ),
+        ]
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(

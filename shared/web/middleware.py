@@ -9,8 +9,10 @@ from urllib.parse import quote
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.responses import RedirectResponse
 
+from shared.web import problems
 from shared.web.request_ids import request_id
 
 if TYPE_CHECKING:
@@ -130,3 +132,30 @@ class CanonicalHost:
         headers = Headers(scope=scope)
         host = headers.get("host", "").rsplit(":", 1)[0] if scope["method"] == "GET" else ""
         return host in {"127.0.0.1", "[::1]"} and "text/html" in headers.get("accept", "")
+
+
+@dataclass(frozen=True, slots=True)
+class CatchBugs:
+    """Answers 500 for whatever is not a refusal, inside the other middleware, so headers and id are set."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on; a bug before the response began becomes a problem, later it ends the connection."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began = False
+
+        async def noting(message: Message) -> None:
+            nonlocal began
+            began = began or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noting)
+        except Exception as error:
+            answer = problems.bug(Request(scope, receive), error)
+            if began:
+                raise
+            await answer(scope, receive, send)

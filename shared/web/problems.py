@@ -79,11 +79,10 @@ def problem_of(error: AppError) -> Problem:
 
 
 def install(app: FastAPI) -> None:
-    """Translate every refusal, every validation error and every bug of this app."""
+    """Translate every refusal and every validation error; bugs are `CatchBugs`'s, which sees all."""
     app.add_exception_handler(AppError, _refused)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _bug)
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -125,7 +124,8 @@ async def _http(request: Request, error: Exception) -> Response:
     return _answer(request, problem, dict(error.headers or {}))
 
 
-async def _bug(request: Request, error: Exception) -> Response:
+def bug(request: Request, error: Exception) -> Response:
+    """Log what is not a refusal, once; answer 500 without its message."""
     log.error("request.failed", path=request.url.path, method=request.method, exc_info=error)
     problem = Problem(
         title=HTTPStatus.INTERNAL_SERVER_ERROR.phrase,

@@ -1,0 +1,34 @@
+"""Every Prometheus series of control_server beyond those of the HTTP layer. Labels are bounded sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry, Counter, Gauge
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeMetrics:
+    """What probes count."""
+
+    started: Counter
+    finished: Counter
+    lines: Counter
+    refused: Counter
+
+    @classmethod
+    def in_registry(cls, registry: CollectorRegistry, viewers: Callable[[], float]) -> ProbeMetrics:
+        """Register the series; `viewers` answers how many streams are open now."""
+        gauge = Gauge("routeloom_probe_viewers", "Open streams of running probes", registry=registry)
+        gauge.set_function(viewers)
+        return cls(
+            started=Counter("routeloom_probes_started", "Probes by tool", ("tool",), registry=registry),
+            finished=Counter(
+                "routeloom_probes_finished", "Probes by ending", ("state", "reason"), registry=registry
+            ),
+            lines=Counter("routeloom_probe_lines", "Lines received from agents", registry=registry),
+            refused=Counter(
+                "routeloom_probe_frames_refused", "Agents' frames refused", ("code",), registry=registry
+            ),
+        )

@@ -1,0 +1,75 @@
+"""Wiring of probes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Depends, Header, Query, Request
+
+from control_server.audit.dependencies import AuditTrail
+from control_server.nodes.dependencies import Nodes
+from control_server.probes.repository import ProbeRepository
+from control_server.probes.rules import parse_position
+from control_server.probes.schemas import Position
+from control_server.probes.service import ProbeReader, ProbeRuns, ProbeService
+from control_server.probes.store import Subscription
+from shared.kernel.principal import Principal, Scope
+from shared.web.principals import Require
+from shared.web.transactions import Session
+
+FleetReader = Annotated[Principal, Depends(Require(Scope.FLEET_READ))]
+ProbeRunner = Annotated[Principal, Depends(Require(Scope.PROBES_RUN))]
+
+
+def _runs(request: Request) -> ProbeRuns:
+    runs: ProbeRuns = request.app.state.probe_runs
+    return runs
+
+
+Runs = Annotated[ProbeRuns, Depends(_runs)]
+
+
+def _reader(runs: Runs) -> ProbeReader:
+    return runs.reader
+
+
+Reader = Annotated[ProbeReader, Depends(_reader)]
+
+
+def _probes(session: Session, nodes: Nodes, runs: Runs, audit: AuditTrail) -> ProbeService:
+    return ProbeService(ProbeRepository(session), nodes, runs, audit, runs.now)
+
+
+Probes = Annotated[ProbeService, Depends(_probes)]
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Somebody who follows a probe."""
+
+    position: Position | None
+    live: Subscription | None
+    #: They have had the last event and need not come back.
+    finished: bool
+
+
+async def _viewer(
+    probe_id: UUID,
+    _reader: FleetReader,
+    probes: Reader,
+    last_event_id: Annotated[str | None, Header(max_length=128)] = None,
+    resume: Annotated[
+        str | None, Query(alias="last_event_id", max_length=128, description="For clients without the header")
+    ] = None,
+) -> AsyncIterator[Viewer]:
+    """Subscribed from before anything is read until the response has ended, however it ends."""
+    position = parse_position(last_event_id or resume)
+    finished = await probes.has_seen_everything(probe_id, position)
+    async with probes.relay.subscribe(probe_id) as live:
+        yield Viewer(position, live, finished)
+
+
+Following = Annotated[Viewer, Depends(_viewer, scope="request")]

@@ -1,0 +1,64 @@
+"""What probes do besides answering requests: hear agents, and watch."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Protocol
+
+from fastapi import FastAPI
+
+from control_server.agents.service import AgentLink, Switchboard
+from control_server.metrics import ProbeMetrics
+from control_server.probes.service import ProbeRuns, ProbeWatch
+from control_server.probes.store import ProbeRelay
+from control_server.settings import ControlSettings
+from shared.database import Database
+from shared.kernel.clock import Clock
+from shared.kernel.loops import Loop
+from shared.protocol.frames import ProbeAccepted, ProbeDone, ProbeOutput
+
+
+class Resources(Protocol):
+    """Those of the process's resources that probes use."""
+
+    @property
+    def settings(self) -> ControlSettings:
+        """Bounds and the policy for targets."""
+
+    @property
+    def database(self) -> Database:
+        """Where probes are stored."""
+
+    @property
+    def relay(self) -> ProbeRelay:
+        """Where running probes live."""
+
+    @property
+    def now(self) -> Clock:
+        """The clock."""
+
+
+def attach(app: FastAPI, resources: Resources, link: AgentLink) -> list[Loop]:
+    """Put probes to work in this process; the first pass of the watch ends what a dead one left."""
+    relay = resources.relay
+    runs = ProbeRuns(
+        database=resources.database,
+        relay=relay,
+        link=link,
+        settings=resources.settings.probes,
+        metrics=ProbeMetrics.in_registry(app.state.metrics.registry, relay.viewers),
+        now=resources.now,
+    )
+    app.state.probe_runs = runs
+    app.state.probe_watch = ProbeWatch(runs)
+    hear(link.switchboard, runs)
+    return [Loop("probes.watch", app.state.probe_watch.run_once, interval=timedelta(seconds=1))]
+
+
+def hear(switchboard: Switchboard, runs: ProbeRuns) -> None:
+    """Which act of ours answers which frame of an agent."""
+    switchboard.handlers[ProbeAccepted] = runs.accepted
+    switchboard.handlers[ProbeOutput] = runs.output
+    switchboard.handlers[ProbeDone] = runs.done
+    switchboard.when_ready.append(runs.agent_ready)
+    switchboard.when_lost.append(runs.agent_lost)

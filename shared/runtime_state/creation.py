@@ -1,0 +1,28 @@
+"""From a location to a client."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shared.runtime_state.facade import RedisRuntimeClient
+from shared.runtime_state.locations import MemoryLocation, parse_location
+from shared.runtime_state.memory_backend import InMemoryRuntimeStateBackend
+from shared.runtime_state.redis_backend import RedisRuntimeStateBackend
+
+if TYPE_CHECKING:
+    from shared.runtime_state.locations import Location
+    from shared.runtime_state.memory_store import MemoryLimits
+
+
+def open_client(location: Location, *, prefix: str, limits: MemoryLimits | None = None) -> RedisRuntimeClient:
+    """A client of its own for the location; nothing is connected yet."""
+    if isinstance(location, MemoryLocation):
+        return RedisRuntimeClient(InMemoryRuntimeStateBackend(limits), prefix=prefix)
+    return RedisRuntimeClient(RedisRuntimeStateBackend(location), prefix=prefix)
+
+
+def create_runtime_state_client(
+    url: str, *, prefix: str, limits: MemoryLimits | None = None
+) -> RedisRuntimeClient:
+    """An independent instance under a prefix of its own, for tests and tools; close it with `aclose`."""
+    return open_client(parse_location(url), prefix=prefix, limits=limits)

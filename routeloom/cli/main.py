@@ -49,7 +49,8 @@ def registry(context: typer.Context) -> None:
 @app.command(context_settings=_PASS_ON)
 def agent(context: typer.Context) -> None:
     """The agent of a router: run, enrol."""
-    _delegate(context, "node_agent.commands")
+    program = importlib.import_module("node_agent.__main__")
+    raise typer.Exit(program.main(context.args))
 
 
 @app.command()

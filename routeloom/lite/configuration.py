@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from auth_server.settings import AuthSettings
 from control_server.settings import ControlSettings
 from registry_server.settings import RegistrySettings
+from shared.kernel.secrets import digest_of
 from shared.web.logs import LogFormat
 from shared.web.settings import WebSettings
 
@@ -24,10 +25,10 @@ class LiteSettings:
     registry: RegistrySettings
 
 
-def lite_settings(home: Home, public_url: str, port: int, *, log_level: str = "WARNING") -> LiteSettings:
+def lite_settings(home: Home, public_url: str, log_level: str, admin_token: str = "") -> LiteSettings:
     """Fixed choices of Lite: SQLite, no tiers, one worker, loopback."""
     web = WebSettings(
-        public_url=public_url, host="127.0.0.1", port=port, log_level=log_level, log_format=LogFormat.CONSOLE
+        public_url=public_url, host="127.0.0.1", log_level=log_level, log_format=LogFormat.CONSOLE
     )
     return LiteSettings(
         control=ControlSettings.model_validate(
@@ -41,7 +42,8 @@ def lite_settings(home: Home, public_url: str, port: int, *, log_level: str = "W
                 "web": web,
                 "database": {"url": home.database("registry")},
                 "state_directory": home.root,
-                "source": str(home.sample_registry),
+                "mirror": {"url": str(home.sample_registry)},
+                "token_digests": [digest_of(admin_token)] if admin_token else [],
             }
         ),
     )

@@ -16,7 +16,7 @@ from control_server.commands import ensure_admin_token, make_session_link
 from control_server.resources import ControlResources
 from control_server.resources import open_resources as open_control
 from registry_server.app import create_app as create_registry
-from registry_server.commands import ensure_sample
+from registry_server.commands import seed as seed_registry
 from routeloom.lite.configuration import LiteSettings, lite_settings
 from routeloom.lite.dispatcher import Dispatcher
 from routeloom.lite.home import Home, default_home
@@ -25,6 +25,7 @@ from routeloom.lite.ports import listen_on_loopback
 from shared.database import open_database
 from shared.database.lock import InstanceLock
 from shared.database.migrations import upgrade
+from shared.kernel.files import write_private
 from shared.web.commands import run
 from shared.web.logs import LogFormat, configure_logs
 from shared.web.server import Server, server_config
@@ -60,30 +61,39 @@ class _Lite:
     log_level: str
 
     async def run(self, listeners: list[socket.socket]) -> None:
-        settings = lite_settings(self.home, self.url, self.port, log_level=self.log_level)
+        settings = lite_settings(self.home, self.url, self.log_level)
         await _migrate(settings)
-        ensure_sample(self.home.sample_registry)
-        self.home.address.write_text(f"{self.url}\n")
+        write_private(self.home.address, f"{self.url}\n")
         async with open_control(settings.control) as resources:
             await ensure_admin_token(resources)
-            dispatcher = Dispatcher(
-                create_control(settings.control, resources),
-                create_auth(settings.auth),
-                create_registry(settings.registry),
-            )
-            server = Server(server_config(dispatcher, settings.control.web), dispatcher.go_away)
-            serving = asyncio.create_task(server.serve(sockets=listeners))
-            greeting = asyncio.create_task(self._greet(server, resources))
-            try:
-                await serving
-            finally:
-                greeting.cancel()
-                await asyncio.gather(greeting, return_exceptions=True)
+            await self._serve(await self._dispatcher(resources), resources, listeners)
+
+    async def _dispatcher(self, resources: ControlResources) -> Dispatcher:
+        settings = lite_settings(
+            self.home, self.url, self.log_level, self.home.admin_token.read_text().strip()
+        )
+        if not self.home.sample_registry.exists():
+            await seed_registry(settings.registry)
+        return Dispatcher(
+            create_control(settings.control, resources),
+            create_auth(settings.auth),
+            create_registry(settings.registry),
+        )
+
+    async def _serve(
+        self, dispatcher: Dispatcher, resources: ControlResources, listeners: list[socket.socket]
+    ) -> None:
+        server = Server(server_config(dispatcher, resources.settings.web), dispatcher.go_away)
+        greeting = asyncio.create_task(self._greet(server, resources))
+        try:
+            await server.serve(sockets=listeners)
+        finally:
+            greeting.cancel()
+            await asyncio.gather(greeting, return_exceptions=True)
 
     async def _greet(self, server: Server, resources: ControlResources) -> None:
         await server.ready.wait()
-        agent = LocalAgent(self.home, self.url, resources)
-        state = await agent.bring_up()
+        state = await LocalAgent(self.home, self.url).bring_up()
         link = await make_session_link(resources)
         typer.echo(welcome(self.url, link, self.port, state, self.home))
 

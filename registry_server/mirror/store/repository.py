@@ -65,7 +65,17 @@ class BareRepository:
         try:
             await self.git.run("fetch", *options, "--", self.url, "+refs/heads/*:refs/heads/*")
         except GitFailed as failed:
+            if not await self._is_sound():
+                raise RepositoryBroken("The mirrored repository is damaged; it is fetched anew.") from failed
             raise UpstreamUnavailable(f"The registry cannot be fetched: {failed.message}") from failed
+
+    async def _is_sound(self) -> bool:
+        """Whether all that the branches lead to is there."""
+        try:
+            await self.git.run("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
+        except GitFailed:
+            return False
+        return True
 
     async def is_ancestor(self, older: str, newer: str) -> bool:
         """Whether the newer commit builds on the older one; False also where we do not have the older one."""

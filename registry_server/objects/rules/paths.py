@@ -45,14 +45,14 @@ def place(path: bytes) -> tuple[ObjectPath | None, Problem | None]:
         return _place_object(plain[1].decode(), plain[2].decode(), odd=False)
     if len(path) > _LONGEST:
         return None, Problem(ProblemCode.PATH_TOO_LONG, None, f"the path is {len(path)} bytes long")
-    parts = show(path).split("/")
-    if any(part.startswith(".") for part in parts):
+    parts = path.split(b"/")
+    if any(part.startswith(b".") for part in parts):
         return None, Problem(ProblemCode.DOT_FILE, None, "names that start with a dot are not read")
     if len(parts) != _DEPTH:
         return None, Problem(ProblemCode.WRONG_DEPTH, None, "objects stand in data/<class>/<key>")
-    _, directory, name = parts
-    odd = any(character.isspace() for character in name) or show(path).encode() != path
-    return _place_object(directory, name, odd=odd)
+    name = show(parts[2])
+    odd = any(character.isspace() for character in name) or name.encode() != parts[2]
+    return _place_object(show(parts[1]), name, odd=odd)
 
 
 def _place_object(directory: str, name: str, *, odd: bool) -> tuple[ObjectPath | None, Problem | None]:

@@ -69,7 +69,9 @@ async def enrol(
     registration = None if token else state.waiting_registration(settings.state_directory)
     if not token and registration is None:
         raise EnrolmentRefused("Enrolment needs a one-shot token.")
-    async with httpx2.AsyncClient(base_url=settings.server_url, timeout=_TIMEOUT_SECONDS) as client:
+    async with httpx2.AsyncClient(
+        base_url=settings.server_url, timeout=_TIMEOUT_SECONDS, trust_env=not settings.server_is_local
+    ) as client:
         result = await applicant.apply(client, token, registration)
         while result.state == "pending":
             registration = result.registration_id or registration

@@ -56,6 +56,11 @@ class AgentSettings(BaseSettings):
         return urlunsplit((scheme, parts.netloc, f"{parts.path}/api/v1/agent/ws", "", ""))
 
     @property
+    def server_is_local(self) -> bool:
+        """Whether the server is on this host; such a link never goes through a proxy."""
+        return urlsplit(self.server_url).hostname in {"localhost", "127.0.0.1", "::1"}
+
+    @property
     def token_path(self) -> Path:
         """The file that holds the agent token."""
         return self.token_file or self.state_directory / "agent-token"

@@ -38,6 +38,7 @@ async def _version(path: str, option: str) -> str:
         finally:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
+            await process.wait()
         lines = output.decode(errors="replace").splitlines()
         return next((line.strip()[:_TEXT_LENGTH] for line in lines if line.strip()), "unknown")
     return "unknown"

@@ -105,6 +105,7 @@ class AgentLink:
             additional_headers={"Authorization": f"Bearer {token}"},
             user_agent_header=f"routeloom-agent/{__version__}",
             compression=None,
+            proxy=None if self._settings.server_is_local else True,
             open_timeout=_OPEN_SECONDS,
             close_timeout=_CLOSE_SECONDS,
             ping_interval=self._dialling.ping_seconds,

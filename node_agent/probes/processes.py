@@ -20,7 +20,7 @@ _CHUNK = 16_384
 #: A tool that was asked to end has this long to print its last words.
 _STOP_SECONDS = 1.0
 #: After the tool's end, a child of it may still hold the pipes.
-_DRAIN_SECONDS = 1.0
+_DRAIN_SECONDS = 2.0
 
 #: Takes one line; answers whether there is room for more.
 TakeLine = Callable[[OutputStream, str], bool]
@@ -91,6 +91,7 @@ class ToolProcess:
             await self._end(exited, readers)
         finally:
             self._signal(signal.SIGKILL)
+            await asyncio.wait({exited, *readers}, timeout=_DRAIN_SECONDS)
             for task in (exited, stopped, *readers):
                 task.cancel()
             await asyncio.gather(exited, stopped, *readers, return_exceptions=True)

@@ -11,6 +11,7 @@ import pytest
 from node_agent import state
 from node_agent.collect.collection import Collection
 from node_agent.connection.link import Dialling
+from node_agent.probes.resolving import Chooser
 from node_agent.probes.running import Surroundings
 from node_agent.run import run
 from node_agent.settings import AgentSettings
@@ -57,3 +58,29 @@ async def running_agent(
 @pytest.fixture
 def run_agent() -> RunAgent:
     return running_agent
+
+
+class Toolbox:
+    """Executables of the test's own that stand where the agent looks for ping."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        directory.mkdir()
+
+    def install(self, script: str, tool: str = "ping") -> None:
+        path = self.directory / tool
+        path.write_text(f'#!/bin/sh\ncase "$*" in -V|--version) echo made up; exit;; esac\n{script}\n')
+        path.chmod(0o755)
+
+    def surroundings(self, **fields: Any) -> Surroundings:
+        values: dict[str, Any] = {
+            "chooser": Chooser(),
+            "own_addresses": frozenset,
+            "tool_directories": (str(self.directory),),
+        }
+        return Surroundings(**{**values, **fields})
+
+
+@pytest.fixture
+def toolbox(tmp_path: Path) -> Toolbox:
+    return Toolbox(tmp_path / "tools")

@@ -87,7 +87,12 @@ class ControlDouble:
 
     async def start(self) -> None:
         self._server = await serve(
-            self._serve, "127.0.0.1", self.port, process_request=self._handshake, ping_interval=None
+            self._serve,
+            "127.0.0.1",
+            self.port,
+            process_request=self._handshake,
+            ping_interval=None,
+            close_timeout=0.5,
         )
         self.port = next(iter(self._server.sockets)).getsockname()[1]
 

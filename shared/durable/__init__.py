@@ -64,6 +64,13 @@ from shared.durable.redis_contexts import RedisContextStore
 from shared.durable.redis_events import RedisEventPublisher
 from shared.durable.redis_queue import RedisQueueBackend
 from shared.durable.redis_runs import RedisRunRepository
+from shared.durable.schedules import Schedule, enqueue_due
+from shared.durable.sql_checkpoints import SqlCheckpointStore
+from shared.durable.sql_contexts import SqlContextStore
+from shared.durable.sql_events import SqlEventPublisher
+from shared.durable.sql_queue import SqlQueueBackend
+from shared.durable.sql_runs import SqlRunRepository
+from shared.durable.sql_tables import DurableTables, SqlStorage, durable_tables
 
 __all__ = [
     "AsyncRedisClient",
@@ -82,6 +89,7 @@ __all__ = [
     "Dedupe",
     "Doorbell",
     "DurableConfig",
+    "DurableTables",
     "Enqueued",
     "EventConflictError",
     "EventPage",
@@ -119,7 +127,16 @@ __all__ = [
     "RunRecord",
     "RunRepository",
     "RunState",
+    "Schedule",
+    "SqlCheckpointStore",
     "SqlConfig",
+    "SqlContextStore",
+    "SqlEventPublisher",
+    "SqlQueueBackend",
+    "SqlRunRepository",
+    "SqlStorage",
     "StoredEvent",
     "check_shared_slot",
+    "durable_tables",
+    "enqueue_due",
 ]

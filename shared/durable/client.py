@@ -69,11 +69,33 @@ def open_client(url: str, limits: ConnectionLimits | None = None) -> AsyncRedisC
     return cast("AsyncRedisClient", _pooled(url, limits, limits.command_timeout))
 
 
+class _BoundedCluster(RedisCluster):
+    """A cluster client that is steady under concurrent callers.
+
+    The library's fails where no connection is free, and a moved slot or a first use by many callers at
+    once makes it close connections that others are reading from.
+    """
+
+    def __init__(self, *, places: int = 16, **options: Any) -> None:
+        super().__init__(reinitialize_steps=0, **options)
+        self._places = asyncio.Semaphore(places)
+        self._first_use = asyncio.Lock()
+        self._used = False
+
+    async def execute_command(self, *arguments: Any, **options: Any) -> Any:
+        if not self._used:
+            async with self._first_use:
+                await self.initialize()
+                self._used = True
+        async with self._places:
+            return await super().execute_command(*arguments, **options)
+
+
 def open_cluster_client(url: str, limits: ConnectionLimits | None = None) -> AsyncRedisClient:
     """Build a client for a cluster from the URL of any of its nodes. The caller closes it."""
     limits = limits or ConnectionLimits()
     options = _options(limits, limits.command_timeout)
-    cluster = RedisCluster.from_url(_redis_url(url), max_connections=limits.connections, **options)
+    cluster = _BoundedCluster.from_url(_redis_url(url), places=limits.connections, **options)
     return cast("AsyncRedisClient", cluster)
 
 

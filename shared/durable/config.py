@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from shared.durable.records import ContextAge
+
 if TYPE_CHECKING:
     from shared.durable.doorbell import Doorbell
 
@@ -57,6 +59,14 @@ class ContextRetentionPolicy:
         if min(self.working_seconds, self.finished_seconds, self.failed_seconds) <= 0:
             raise ValueError("every age must be positive")
 
+    def seconds(self, age: ContextAge) -> int:
+        """The retention of that age."""
+        return {
+            ContextAge.WORKING: self.working_seconds,
+            ContextAge.FINISHED: self.finished_seconds,
+            ContextAge.FAILED: self.failed_seconds,
+        }[age]
+
 
 @dataclass(frozen=True, slots=True)
 class Retention:
@@ -85,9 +95,9 @@ class Backoff:
 
     def pause(self, attempt: int) -> timedelta:
         """The pause after this many attempts, the first being 1."""
-        grown = self.first * self.factor ** min(max(attempt, 1) - 1, 63)
+        grown = self.first.total_seconds() * self.factor ** min(max(attempt, 1) - 1, 40)
         spread = random.uniform(1 - self.jitter, 1 + self.jitter)  # noqa: S311 - not a secret
-        return min(grown, self.ceiling) * spread
+        return timedelta(seconds=min(grown, self.ceiling.total_seconds()) * spread)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from shared.kernel.errors import AppError, Kind
 
@@ -52,6 +52,11 @@ class ContextConflictError(AppError):
 
     kind: ClassVar = Kind.CONFLICT
     code: ClassVar = "context_conflict"
+
+    @classmethod
+    def of(cls, run_id: str, expected: int, found: int) -> Self:
+        """Name both revisions; 0 stands for nothing."""
+        return cls(f"Context of run {run_id}: expected revision {expected}, found {found}.")
 
 
 class EventConflictError(AppError):

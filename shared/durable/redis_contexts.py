@@ -19,15 +19,6 @@ if TYPE_CHECKING:
     from shared.durable.records import JsonObject
 
 
-def age_seconds(policy: ContextRetentionPolicy, age: ContextAge) -> int:
-    """The retention of that age."""
-    return {
-        ContextAge.WORKING: policy.working_seconds,
-        ContextAge.FINISHED: policy.finished_seconds,
-        ContextAge.FAILED: policy.failed_seconds,
-    }[age]
-
-
 class RedisContextStore:
     """Immutable revisions with a pointer to the latest; every one has an age."""
 
@@ -49,14 +40,11 @@ class RedisContextStore:
         """Store the next revision over the expected latest one."""
         revision = expected_revision + 1
         stored = encode_context(self._codec, RetainedContext(run_id, revision, content))
-        keep = self._policy.working_seconds * 1000
+        keep = self._policy.seconds(ContextAge.WORKING) * 1000
         keys = [self._keys.context(run_id)]
         reply = await run_script(self._client, "append_context", keys, expected_revision, stored, keep)
         if reply.status == "conflict":
-            found = reply.number()
-            raise ContextConflictError(
-                f"Context of run {run_id}: expected revision {expected_revision}, found {found}."
-            )
+            raise ContextConflictError.of(run_id, expected_revision, reply.number())
         if reply.status != "appended":
             raise reply.odd()
         return revision
@@ -73,7 +61,7 @@ class RedisContextStore:
 
     async def settle(self, run_id: str, age: ContextAge) -> bool:
         """Let the retention of that age count from now."""
-        keep = age_seconds(self._policy, age) * 1000
+        keep = self._policy.seconds(age) * 1000
         reply = await run_script(self._client, "age_context", [self._keys.context(run_id)], keep)
         return bool(reply.number())
 

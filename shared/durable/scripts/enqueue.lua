@@ -3,7 +3,7 @@
 local id, payload = ARGV[1], ARGV[2]
 local delay, window, most = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local has_dedupe = window > 0
-local doorbell = has_dedupe and KEYS[10] or KEYS[9]
+local doorbell = KEYS[has_dedupe and 10 or 9]
 if has_dedupe then
   local before = redis.call('GET', KEYS[9])
   if before then

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
-from sqlalchemy import Index
+from sqlalchemy import BigInteger, Integer
 from sqlalchemy.orm import Mapped, mapped_column
 
 from control_server.tables import Base
@@ -16,10 +15,10 @@ class AuditEvent(Base):
     """One act. Rows are only ever added: the database itself refuses to change or delete one."""
 
     __tablename__ = "audit_events"
-    __table_args__ = (Index("ix_audit_events_at_id", "at", "id"),)
 
-    id: Mapped[UUID] = mapped_column(primary_key=True)
-    at: Mapped[datetime]
+    #: Counts up in the order of writing, which is also the order of pages.
+    id: Mapped[int] = mapped_column(BigInteger().with_variant(Integer(), "sqlite"), primary_key=True)
+    at: Mapped[datetime] = mapped_column(index=True)
     actor_kind: Mapped[str]
     actor_id: Mapped[str] = mapped_column(index=True)
     actor_name: Mapped[str]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from uuid import UUID
 
-from sqlalchemy import select, tuple_
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.audit.models import AuditEvent
@@ -24,13 +22,11 @@ class AuditRepository:
         """Append."""
         self.session.add(event)
 
-    async def list_before(
-        self, wanted: AuditFilter, cursor: tuple[datetime, UUID] | None, limit: int
-    ) -> Sequence[AuditEvent]:
+    async def list_before(self, wanted: AuditFilter, cursor: int | None, limit: int) -> Sequence[AuditEvent]:
         """Newest first, strictly older than the cursor."""
-        query = select(AuditEvent).order_by(AuditEvent.at.desc(), AuditEvent.id.desc()).limit(limit)
+        query = select(AuditEvent).order_by(AuditEvent.id.desc()).limit(limit)
         if cursor is not None:
-            query = query.where(tuple_(AuditEvent.at, AuditEvent.id) < cursor)
+            query = query.where(AuditEvent.id < cursor)
         if wanted.actor:
             query = query.where(AuditEvent.actor_id == wanted.actor)
         if wanted.action:

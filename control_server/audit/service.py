@@ -10,7 +10,6 @@ from control_server.audit.repository import AuditRepository
 from control_server.audit.rules import decode_cursor, encode_cursor
 from control_server.audit.schemas import AuditEventRead, AuditFilter, AuditPage
 from shared.kernel.clock import Clock
-from shared.kernel.ids import new_uuid
 from shared.kernel.principal import Principal
 from shared.web.request_ids import current_request_id
 
@@ -35,7 +34,6 @@ class Audit:
         """Append `action` (past tense, such as `node.created`) on the object (type, id). No secrets."""
         self.events.add(
             AuditEvent(
-                id=new_uuid(),
                 at=self.now(),
                 actor_kind=actor.kind,
                 actor_id=actor.id,
@@ -56,4 +54,4 @@ class Audit:
         found = await self.events.list_before(wanted, start, limit + 1)
         items = [AuditEventRead.model_validate(event) for event in found[:limit]]
         more = len(found) > limit
-        return AuditPage(items=items, next=encode_cursor(items[-1].at, items[-1].id) if more else None)
+        return AuditPage(items=items, next=encode_cursor(items[-1].id) if more else None)

@@ -12,6 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 
+from shared.kernel.secrets import redact
 from shared.web import problems
 from shared.web.request_ids import request_id
 
@@ -105,7 +106,7 @@ class RequestLog:
             "request.finished",
             service=self.service,
             method=scope["method"],
-            path=scope["path"],
+            path=redact(scope["path"]),
             status=status,
             ms=round(seconds * 1000, 1),
         )

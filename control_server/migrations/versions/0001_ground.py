@@ -62,7 +62,7 @@ def _create_api_tokens() -> None:
 def _create_audit_events() -> None:
     op.create_table(
         "audit_events",
-        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("at", UtcDateTime(), nullable=False),
         sa.Column("actor_kind", sa.Text(), nullable=False),
         sa.Column("actor_id", sa.Text(), nullable=False),
@@ -78,7 +78,7 @@ def _create_audit_events() -> None:
     )
     op.create_index("ix_audit_events_action", "audit_events", ["action"], unique=False)
     op.create_index("ix_audit_events_actor_id", "audit_events", ["actor_id"], unique=False)
-    op.create_index("ix_audit_events_at_id", "audit_events", ["at", "id"], unique=False)
+    op.create_index("ix_audit_events_at", "audit_events", ["at"], unique=False)
 
 
 def _create_enrolment_challenges() -> None:

@@ -80,7 +80,7 @@ async def test_the_database_itself_keeps_the_audit_trail(statement: str, databas
     await upgrade(database, "control_server")
     insert = (
         "INSERT INTO audit_events (id, at, actor_kind, actor_id, actor_name, action, object_type, object_id,"
-        " from_address, request_id) VALUES ('6f9619ff8b86d011b42d00c04fc964ff', '2026-03-01 12:00:00',"
+        " from_address, request_id) VALUES (1, '2026-03-01 12:00:00',"
         " 'person', 'a', 'a', 'node.created', 'node', 'n', '', '')"
     )
     async with database.transaction() as session:

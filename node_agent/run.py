@@ -96,6 +96,8 @@ async def main(settings: AgentSettings) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, task.cancel)
+    # One that comes before the link is there must not end the process, which is what it does by default.
+    loop.add_signal_handler(signal.SIGHUP, lambda: None)
     try:
         await run(settings)
     except asyncio.CancelledError:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -43,6 +44,8 @@ def spawn_detached(settings: AgentSettings) -> int:
             env=_environment(settings),
             start_new_session=True,
         )
+    # Whoever started it lives on beside it, and must not keep its remains as a zombie.
+    threading.Thread(target=child.wait, daemon=True, name="agent-reaper").start()
     _wait(
         lambda: running_pid(settings.state_directory) is not None or child.poll() is not None, _START_SECONDS
     )
@@ -68,15 +71,15 @@ def nudge(state_directory: Path) -> int | None:
     return pid
 
 
-def stop(state_directory: Path) -> bool:
-    """End the agent, by force if it does not go; answers whether one ran."""
+def stop(state_directory: Path, *, patience: float = _STOP_SECONDS) -> bool:
+    """End the agent, by force if it has not gone after `patience` seconds; answers whether one ran."""
     pid = running_pid(state_directory)
     if pid is None:
         return False
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.kill(pid, number)
-        if _wait(lambda: running_pid(state_directory) != pid, _STOP_SECONDS):
+        if _wait(lambda: running_pid(state_directory) != pid, patience):
             break
     return True
 

@@ -16,6 +16,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from shared.kernel.clock import Clock, utc_now
+from shared.kernel.principal import Scope
 from shared.web import csrf
 from shared.web.formats import Formats
 from shared.web.navigation import Group, NavigationItem, visible_groups
@@ -77,6 +78,10 @@ class PageView:
         ]
         letters = "".join(part[0] for part in parts[:2]) if len(parts) > 1 else "".join(parts)[:2]
         return letters.upper()
+
+    def may(self, scope: str) -> bool:
+        """Whether the person may do this; decides which buttons are drawn, never what is allowed."""
+        return self.principal is not None and self.principal.may(Scope(scope))
 
     @property
     def groups(self) -> list[Group]:

@@ -2,6 +2,7 @@
 import * as copy from "./copy.mjs";
 import * as dialog from "./dialog.mjs";
 import * as keys from "./keys.mjs";
+import * as parts from "./parts.mjs";
 import * as requests from "./requests.mjs";
 import * as stream from "./stream.mjs";
 import * as status from "./stream-status.mjs";
@@ -12,4 +13,4 @@ import * as toast from "./toast.mjs";
 import * as values from "./values.mjs";
 
 document.documentElement.dataset.scripts = "on";
-for (const module of [copy, dialog, keys, requests, terminal, theme, time, toast, values, status, stream]) module.start();
+for (const module of [copy, dialog, keys, parts, requests, terminal, theme, time, toast, values, status, stream]) module.start();

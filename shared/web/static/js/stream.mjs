@@ -5,6 +5,7 @@ import { EventReader } from "./sse.mjs";
 
 const LONGEST_WAIT = 30_000;
 const SILENCE = 45_000;
+const LINGER = 2000;
 const HIDDEN_TOO_LONG = 5 * 60_000;
 const FINAL = new Set([400, 401, 403, 404, 405, 410, 422]);
 
@@ -57,13 +58,14 @@ export class Stream {
     for (;;) {
       const { done, value } = await body.read();
       if (done || abort.signal.aborted) return undefined;
-      this.watch(abort);
+      if (!this.over) this.watch(abort);
       reader.push(value);
-      if (this.over || !this.element.isConnected) return abort.abort();
+      if (!this.element.isConnected) return abort.abort();
     }
   }
 
   deliver({ name, data, id }) {
+    if (this.over) return;
     if (id !== null) this.lastId = id;
     this.failures = 0;
     this.lastEvent = Date.now();
@@ -102,12 +104,14 @@ export class Stream {
     clearTimeout(this.silence);
     clearTimeout(this.timer);
     this.tell(state, extra);
-    this.abort?.abort();
+    // After `done` the server ends the answer by itself; cutting it would look like a failed request.
+    this.timer = setTimeout(() => this.abort?.abort(), state === "ended" ? LINGER : 0);
   }
 
   pause() {
     if (this.over || this.state === "paused") return;
     this.close("paused");
+    this.abort?.abort();
   }
 
   resume() {

@@ -1,0 +1,50 @@
+// Parts of a page that the server draws: element[data-part] is fetched anew when its event comes, and swapped in place.
+// Terminals keep what they show. The page's own address is asked, so a part is what a reload would bring.
+import * as stream from "./stream.mjs";
+import * as terminal from "./terminal.mjs";
+
+const TOGETHER = 250;
+const wanted = new Set();
+let timer = 0;
+let running = false;
+
+async function refresh() {
+  timer = 0;
+  if (running) return later();
+  running = true;
+  const events = new Set(wanted);
+  wanted.clear();
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
+    if (!answer.ok || answer.redirected) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const part of document.querySelectorAll("[data-part]")) {
+      const next = part.id && fresh.getElementById(part.id);
+      if (next && part.dataset.part.split(" ").some((name) => events.has(name))) swap(part, next);
+    }
+  } catch {
+    // The stream tells of a server that is away; what is shown stays.
+  } finally {
+    running = false;
+  }
+}
+
+function swap(part, next) {
+  if (part.isEqualNode(next) || part.contains(document.activeElement)) return;
+  part.replaceWith(document.adoptNode(next));
+  stream.attach();
+  terminal.attach();
+}
+
+function later() {
+  timer ||= setTimeout(refresh, TOGETHER);
+}
+
+export function start() {
+  for (const name of ["changed", "state", "done"]) {
+    document.addEventListener(`stream-${name}`, () => {
+      wanted.add(name);
+      later();
+    });
+  }
+}

@@ -46,8 +46,8 @@ class LookupService:
     async def mntner(self, name: str) -> MntnerRecord:
         """A maintainer, in any case of the name. Raises MntnerUnknown."""
         folded = fold(name)
-        if not folded:
-            raise MntnerUnknown
+        if not folded or not folded.isprintable():
+            raise MntnerUnknown  # PostgreSQL takes no NUL, and no key has a control character
 
         async def load(repository: LookupRepository) -> MntnerRecord | None:
             found = await repository.find_mntner(folded)

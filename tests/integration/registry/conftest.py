@@ -3,13 +3,16 @@
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
+from fastapi import FastAPI
 from sqlalchemy import select
 
 from registry_server.mirror.schemas import SyncRead, SyncTrigger
@@ -34,7 +37,9 @@ def migrate(url: str) -> None:
         await upgrade(database, "registry_server")
         await database.close()
 
-    asyncio.run(run())
+    # In a thread, because a fixture with a running loop may be the first to ask.
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(lambda: asyncio.run(run())).result()
 
 
 @pytest.fixture(scope="session")
@@ -50,15 +55,22 @@ def postgres_template(postgres: PostgresServer) -> str:
     return "registry"
 
 
-@pytest.fixture(params=DATABASES)
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+@contextmanager
+def fresh_database(request: pytest.FixtureRequest, directory: Path) -> Iterator[str]:
+    """A migrated database of the kind that the request asks for."""
     if request.param == "sqlite":
-        copied = shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "registry.db")
+        copied = shutil.copy(request.getfixturevalue("sqlite_template"), directory / "registry.db")
         yield f"sqlite:///{copied}"
         return
     template = request.getfixturevalue("postgres_template")
     server: PostgresServer = request.getfixturevalue("postgres")
     with server.database(template) as url:
+        yield url
+
+
+@pytest.fixture(params=DATABASES)
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    with fresh_database(request, tmp_path) as url:
         yield url
 
 
@@ -170,3 +182,11 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Upstream, Manifest
     directory = tmp_path_factory.mktemp("sample") / "registry.git"
     manifest = generate(SamplePlan(objects=1500, commits=40, seed=42), directory)
     return Upstream(directory), manifest
+
+
+@asynccontextmanager
+async def client_of(app: FastAPI) -> AsyncIterator[httpx2.AsyncClient]:
+    async with app.router.lifespan_context(app):
+        transport = httpx2.ASGITransport(app=app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost:8420") as client:
+            yield client

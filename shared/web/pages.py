@@ -49,6 +49,8 @@ class PageOptions:
     sign_out_path: str | None = None
     #: What the people who run it call it; shown beside the product's name.
     site_name: str = ""
+    #: Scheme, host and port that people use, for links that leave the page.
+    public_address: str = ""
     now: Clock = utc_now
 
 
@@ -104,6 +106,11 @@ class PageView:
     def now(self) -> str:
         """The server's instant, from which the page counts ages, whatever the browser's clock says."""
         return self.options.now().astimezone(UTC).isoformat(timespec="milliseconds")
+
+    @property
+    def public_address(self) -> str:
+        """The origin of links that people copy."""
+        return self.options.public_address
 
     @property
     def base(self) -> str:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 STATIC_ROOT = Path(__file__).parent / "static"
+#: What `shared.web.packing` made of them.
+PACKED_ROOT = STATIC_ROOT / "vendor" / "packed"
 _FRAMEWORK = "vendor/tabler/tabler.min.css"
 #: One style sheet out of these: the framework in a layer below, then ours in this order.
 _STYLES = ("tokens", "base", "layout", "components", "forms", "table", "terminal", "feedback")
@@ -50,7 +52,10 @@ class StaticFile:
 
     content: bytes
     media_type: str
+    #: With gzip; None where it would not pay.
     packed: bytes | None
+    #: With Brotli, where set-up has done it.
+    packed_well: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +79,19 @@ class StaticFiles:
             raise NotFound
         current = request.path_params["version"] == self.version
         headers = {"Cache-Control": _FOR_EVER if current else _AGAIN, "Vary": "Accept-Encoding"}
-        content = file.content
-        if file.packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
-            content = file.packed
-            headers["Content-Encoding"] = "gzip"
+        content, encoding = _for_client(file, request.headers.get("accept-encoding", ""))
+        if encoding:
+            headers["Content-Encoding"] = encoding
         return Response(content, media_type=file.media_type, headers=headers)
+
+
+def _for_client(file: StaticFile, accepted: str) -> tuple[bytes, str]:
+    known = {part.split(";", 1)[0].strip() for part in accepted.split(",")}
+    if file.packed_well is not None and "br" in known:
+        return file.packed_well, "br"
+    if file.packed is not None and "gzip" in known:
+        return file.packed, "gzip"
+    return file.content, ""
 
 
 def load_static_files(address: str, root: Path = STATIC_ROOT) -> StaticFiles:
@@ -89,7 +102,12 @@ def load_static_files(address: str, root: Path = STATIC_ROOT) -> StaticFiles:
     contents = {_BUNDLE: _bundle(root)}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
-        if path.is_file() and name != _FRAMEWORK and path.suffix != ".css":
+        if (
+            path.is_file()
+            and name != _FRAMEWORK
+            and path.suffix != ".css"
+            and PACKED_ROOT not in path.parents
+        ):
             contents[name] = path.read_bytes()
     digest = hashlib.sha256()
     for name, content in sorted(contents.items()):
@@ -111,4 +129,11 @@ def _prepare(name: str, content: bytes) -> StaticFile:
     packed = None
     if suffix not in _ALREADY_SMALL and len(content) > _SMALLEST_WORTH_PACKING:
         packed = gzip.compress(content, compresslevel=9, mtime=0)
-    return StaticFile(content=content, media_type=media_type, packed=packed)
+    well = PACKED_ROOT / packed_name(content)
+    packed_well = well.read_bytes() if packed is not None and well.is_file() else None
+    return StaticFile(content=content, media_type=media_type, packed=packed, packed_well=packed_well)
+
+
+def packed_name(content: bytes) -> str:
+    """The name of the packed form of this content."""
+    return f"{hashlib.sha256(content).hexdigest()}.br"

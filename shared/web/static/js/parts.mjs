@@ -20,7 +20,10 @@ async function refresh() {
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const part of document.querySelectorAll("[data-part]")) {
       const next = part.id && fresh.getElementById(part.id);
-      if (next && part.dataset.part.split(" ").some((name) => events.has(name))) swap(part, next);
+      const names = part.dataset.part.split(" ").filter((name) => events.has(name));
+      // What somebody is in the middle of is left alone, unless the end has come.
+      const busy = part.contains(document.activeElement) && !names.includes("done");
+      if (next && names.length && !busy) swap(part, next);
     }
   } catch {
     // The stream tells of a server that is away; what is shown stays.
@@ -30,7 +33,7 @@ async function refresh() {
 }
 
 function swap(part, next) {
-  if (part.isEqualNode(next) || part.contains(document.activeElement)) return;
+  if (part.isEqualNode(next)) return;
   part.replaceWith(document.adoptNode(next));
   stream.attach();
   terminal.attach();

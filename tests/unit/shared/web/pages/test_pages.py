@@ -102,7 +102,16 @@ class TestStaticFiles:
         sheet = client.get(address[1])
         assert "immutable" in sheet.headers["cache-control"]
         assert sheet.headers["content-type"].startswith("text/css")
-        assert sheet.headers["content-encoding"] == "gzip"
+        assert sheet.headers["content-encoding"] in {"gzip", "br"}
+
+    def test_is_not_packed_for_a_client_that_cannot_unpack(self, client: TestClient) -> None:
+        address = re.search(r'href="(/static/[^"]+/css/app.css)"', client.get("/nodes").text)
+        assert address is not None
+        plain = client.get(address[1], headers={"Accept-Encoding": "identity"})
+        packed = client.get(address[1], headers={"Accept-Encoding": "gzip"})
+        assert "content-encoding" not in plain.headers
+        assert packed.headers["content-encoding"] == "gzip"
+        assert packed.content == plain.content
 
     def test_sends_the_present_file_under_an_older_digest_for_a_short_time(self, client: TestClient) -> None:
         answer = client.get("/static/000000000000/js/app.mjs")

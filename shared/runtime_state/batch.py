@@ -18,7 +18,7 @@ from shared.runtime_state.operations import Delete, Expire, Operation, SetFields
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from shared.runtime_state.contracts import Key, RuntimeStateBackend, Seconds, Value
+    from shared.runtime_state.contracts import Key, Name, RuntimeStateBackend, Seconds, Value
 
 
 class StagedBatch:
@@ -35,7 +35,7 @@ class StagedBatch:
     def set(self, key: Key, value: Value, *, ex: Seconds | None = None, nx: bool = False) -> None:
         self._add(SetValue(self._wire_key(key), encode_value(value), lifetime(ex), flag(nx)), 1)
 
-    def hset(self, key: Key, mapping: Mapping[Key, Value]) -> None:
+    def hset(self, key: Key, mapping: Mapping[Name, Value]) -> None:
         fields = encode_fields(mapping)
         self._add(SetFields(self._wire_key(key), fields), len(fields))
 

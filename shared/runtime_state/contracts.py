@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from shared.kernel.errors import AppError, Kind
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Key = str | bytes
 #: What can be stored; an integer is stored as its decimal text, and everything is read back as bytes.
 Value = str | bytes | int
+#: The names of a mapping's fields: all text, all bytes, or both.
+Name = TypeVar("Name", bound=Key)
 #: A lifetime in whole seconds.
 Seconds = int | timedelta
 
@@ -119,7 +121,7 @@ class RuntimeStateBatch(Protocol):
         """As the command."""
         ...
 
-    def hset(self, key: Key, mapping: Mapping[Key, Value]) -> None:
+    def hset(self, key: Key, mapping: Mapping[Name, Value]) -> None:
         """As the command."""
         ...
 

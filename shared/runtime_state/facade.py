@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from shared.kernel.clock import Clock
     from shared.runtime_state.contracts import (
         Key,
+        Name,
         RuntimeStateBackend,
         RuntimeStateBatch,
         Seconds,
@@ -91,7 +92,7 @@ class RedisRuntimeClient:
         """Seconds left to the nearest, so 0 can still be alive; -1 without a lifetime, -2 when missing."""
         return await self._backend.ttl(self._wire_key(key))
 
-    async def hset(self, key: Key, mapping: Mapping[Key, Value]) -> int:
+    async def hset(self, key: Key, mapping: Mapping[Name, Value]) -> int:
         """Answers how many of the fields are new; keeps the lifetime."""
         return await self._backend.hset(self._wire_key(key), encode_fields(mapping))
 

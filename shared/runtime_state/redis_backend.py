@@ -60,6 +60,9 @@ class RedisRuntimeStateBackend:
         """Connect to nothing yet."""
         self._deadline = deadline.total_seconds()
         self._pool = _pool(location, connections)
+        # The pool alone is not fair: whoever gives a connection back takes it again before those who wait,
+        # and under load they wait past their deadline. A semaphore serves in the order of arrival.
+        self._turn = asyncio.Semaphore(connections)
         self._client: Any = Redis.from_pool(self._pool)
         self._rejections = 0
 
@@ -148,7 +151,7 @@ class RedisRuntimeStateBackend:
     async def _answered_in_time(self) -> AsyncIterator[None]:
         """Bound everything inside by one deadline, and let no error of the client out."""
         try:
-            async with asyncio.timeout(self._deadline):
+            async with asyncio.timeout(self._deadline), self._turn:
                 yield
         except ResponseError as reply:
             raise await self._refusal(reply) from reply

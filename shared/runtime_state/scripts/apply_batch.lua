@@ -42,8 +42,8 @@ function foresee.set()
 end
 
 function foresee.hset()
-  local key = next_key()
-  argument_at = argument_at + tonumber(next_argument())
+  local key, count = next_key(), tonumber(next_argument())
+  argument_at = argument_at + count
   if kind_of(key) ~= 'none' and kind_of(key) ~= 'hash' then return false end
   kinds[key] = 'hash'
   return true

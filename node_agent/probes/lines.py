@@ -6,7 +6,7 @@ import re
 
 #: Control characters that a terminal would act on; a tab is harmless.
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
-_ENDS = re.compile(rb"\r\n|\n|\r")
+_PIECES = re.compile(rb"\n|\r|[^\r\n]+")
 _LONGEST_CHARACTER = 4
 
 
@@ -23,22 +23,23 @@ class LineSplitter:
         self._limit = line_bytes
         self._kept = bytearray()
         self._dropped = 0
-        self._after_return = False
+        #: The line has just been ended by CR, so a LF that follows belongs to the same end.
+        self._just_returned = False
 
     def feed(self, data: bytes) -> list[str]:
         """The lines that these bytes complete."""
-        if self._after_return and data[:1] == b"\n":
-            data = data[1:]
-        if data:
-            self._after_return = data.endswith(b"\r")
         lines: list[str] = []
-        position = 0
-        for end in _ENDS.finditer(data):
-            self._take(data[position : end.start()])
-            if end.group() != b"\r" or self._kept:
+        for piece in _PIECES.findall(data):
+            if piece == b"\n":
+                if not self._just_returned:
+                    lines.append(self._line())
+                self._just_returned = False
+            elif piece != b"\r":
+                self._take(piece)
+                self._just_returned = False
+            elif self._kept:
                 lines.append(self._line())
-            position = end.end()
-        self._take(data[position:])
+                self._just_returned = True
         return lines
 
     def finish(self) -> list[str]:

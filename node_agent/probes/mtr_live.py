@@ -44,7 +44,7 @@ class MtrLive:
     def _show_hop(self, index: int) -> list[str]:
         hop = self._trace.seen[index]
         address = hop.address or "???"
-        if (index, address) in self._shown or index > self._trace.last_index:
+        if not hop.rtts_ms or (index, address) in self._shown or index > self._trace.last_index:
             return []
         self._shown.add((index, address))
         return [f"{index + 1:>3}  {address}  {hop.last_ms:.3f} ms"]

@@ -17,8 +17,8 @@ from shared.durable import (
     RedisPayloadError,
     Retention,
 )
+from shared.testing.waiting import wait_until
 from tests.contracts.durable.backends import Backend, SqlBackend, context
-from tests.contracts.durable.waiting import eventually
 
 
 class TestSave:
@@ -217,5 +217,5 @@ class TestRetention:
         async def gone() -> bool:
             return await store.load("run-1") is None
 
-        await eventually(gone)
+        await wait_until(gone)
         assert await store.save(context(), 0) == 1

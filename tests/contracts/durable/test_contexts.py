@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from shared.durable import ContextAge, ContextConflictError, ContextRetentionPolicy, RetainedContext
+from shared.testing.waiting import wait_until
 from tests.contracts.durable.backends import Backend
-from tests.contracts.durable.waiting import eventually
 
 
 class TestAppend:
@@ -48,7 +48,7 @@ class TestAges:
         async def gone() -> bool:
             return await contexts.load("run-1") is None
 
-        await eventually(gone)
+        await wait_until(gone)
         assert await contexts.load("run-1", 1) is None
         assert await contexts.load("run-2") is not None
         assert not await contexts.settle("run-1", ContextAge.FAILED)
@@ -62,7 +62,7 @@ class TestAges:
         async def gone() -> bool:
             return await contexts.load("run-1") is None
 
-        await eventually(gone)
+        await wait_until(gone)
 
     async def test_deleted_it_is_gone_at_once(self, backend: Backend) -> None:
         contexts = backend.contexts()

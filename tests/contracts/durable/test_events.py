@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 
 from shared.durable import EventConflictError, Retention
+from shared.testing.waiting import wait_until
 from tests.contracts.durable.backends import Backend, SqlBackend, context, event
-from tests.contracts.durable.waiting import eventually
 
 
 async def publish(backend: Backend, count: int, *, length: int = 10_000) -> None:
@@ -113,5 +113,5 @@ class TestRetention:
         async def gone() -> bool:
             return not await events.read("run-1")
 
-        await eventually(gone)
+        await wait_until(gone)
         assert await events.publish(event(3)) == "0-1"

@@ -23,8 +23,8 @@ from shared.durable import (
     Schedule,
     enqueue_due,
 )
+from shared.testing.waiting import wait_until
 from tests.contracts.durable.backends import AnyQueue, Backend, context
-from tests.contracts.durable.waiting import eventually
 
 SHORT = 0.1
 PATIENCE = timedelta(seconds=20)
@@ -91,7 +91,7 @@ class TestLease:
             await queue.lease("worker-1")
         await queue.enqueue(job(2))
         assert (await leased(queue)).job == job(2)
-        await eventually(lambda: _is_dead(queue))
+        await wait_until(lambda: _is_dead(queue))
         assert [(dead.job_id, dead.job) for dead in await queue.dead() if dead.job_id == "job-1"] == [
             ("job-1", None)
         ]
@@ -114,7 +114,7 @@ class TestFencing:
         queue = backend.queue(lease_seconds=SHORT)
         await queue.enqueue(job())
         stale = await leased(queue)
-        await eventually(lambda: _save_is_refused(backend, stale))
+        await wait_until(lambda: _save_is_refused(backend, stale))
         with pytest.raises(LeaseLostError):
             await queue.acknowledge(stale)
         assert (await leased(queue)).job == job()
@@ -179,7 +179,7 @@ class TestDeadLetters:
         queue = backend.queue(IMMEDIATE_DEATH, lease_seconds=SHORT)
         await queue.enqueue(job())
         await leased(queue)
-        await eventually(lambda: _is_dead(queue))
+        await wait_until(lambda: _is_dead(queue))
         assert await backend.places() == {"job-1": ["dead"]}
 
     async def test_requeued_it_has_all_its_attempts_again(self, backend: Backend) -> None:
@@ -229,7 +229,7 @@ class TestCancel:
         await queue.enqueue(job())
         await leased(queue)
         await queue.cancel("job-1")
-        await eventually(lambda: _swept(backend))
+        await wait_until(lambda: _swept(backend))
         assert await queue.lease("worker-2") is None
 
     async def test_says_when_there_is_none(self, backend: Backend) -> None:
@@ -267,7 +267,7 @@ class TestEnqueue:
         async def admitted() -> bool:
             return (await queue.enqueue(job(2), dedupe=window)).created
 
-        await eventually(admitted)
+        await wait_until(admitted)
 
     async def test_a_full_queue_refuses_and_writes_nothing(self, backend: Backend) -> None:
         queue = backend.queue(QueuePolicy(max_jobs=2))
@@ -306,7 +306,7 @@ class TestSweep:
         queue = backend.queue(lease_seconds=SHORT)
         await queue.enqueue(job())
         await leased(queue)
-        await eventually(lambda: _swept(backend))
+        await wait_until(lambda: _swept(backend))
         assert await queue.state("job-1") is JobState.PENDING
 
     async def test_takes_no_job_whose_lease_is_fresh(self, backend: Backend) -> None:

@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 
 from shared.durable import Retention, RunConflictError, RunState
+from shared.testing.waiting import wait_until
 from tests.contracts.durable.backends import START, Backend, run_record
-from tests.contracts.durable.waiting import eventually
 
 
 class TestCreate:
@@ -93,5 +93,5 @@ class TestRetention:
         async def gone() -> bool:
             return await runs.get("run-1") is None
 
-        await eventually(gone)
+        await wait_until(gone)
         assert [found.run_id for found in await runs.list_recent()] == ["run-2"]

@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 from node_agent import state
 from node_agent.connection.conversation import Conversation, Ground
 from node_agent.connection.pauses import Ending, Outcome, Pauses
-from node_agent.errors import NotEnrolled
+from node_agent.errors import NotEnrolled, StateDirectoryUnusable
 from shared import __version__
 from shared.protocol.frames import MAX_FRAME_BYTES
 
@@ -28,7 +28,7 @@ log = structlog.get_logger(__name__)
 
 _OPEN_SECONDS = 10.0
 _PING_SECONDS = 20.0
-_CLOSE_SECONDS = 1.0
+_CLOSE_SECONDS = 0.7
 _RECEIVE_QUEUE = 32
 #: How often the token file is looked at while the agent stays away.
 _WATCH_SECONDS = 1.0
@@ -63,11 +63,7 @@ class AgentLink:
     async def run(self) -> None:
         """Connect and converse until cancelled."""
         while True:
-            token = state.read_text(self._settings.token_path)
-            if token is None:
-                outcome = Outcome(Ending.REFUSED, NotEnrolled().detail)
-            else:
-                outcome = await self._converse(token)
+            token, outcome = await self._attempt()
             pause = self._pauses.after(outcome)
             log.info(
                 "agent.disconnected",
@@ -82,6 +78,20 @@ class AgentLink:
         if self._conversation is not None and self._conversation.greeted:
             with contextlib.suppress(ConnectionClosed):
                 await self._conversation.flush()
+
+    async def _attempt(self) -> tuple[str | None, Outcome]:
+        """One link from end to end; nothing that goes wrong with it ends the agent."""
+        token = None
+        try:
+            token = state.read_text(self._settings.token_path)
+            if token is None:
+                return None, Outcome(Ending.REFUSED, NotEnrolled().detail)
+            return token, await self._converse(token)
+        except StateDirectoryUnusable as error:
+            return token, Outcome(Ending.LOST, error.detail)
+        except Exception as error:
+            log.exception("agent.link_failed")
+            return token, Outcome(Ending.LOST, type(error).__name__)
 
     async def _converse(self, token: str) -> Outcome:
         self._wake.clear()

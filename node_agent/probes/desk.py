@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-_STOP_SECONDS = 2.0
+#: With the flush and the close, SIGTERM ends the agent within 3 s.
+_STOP_SECONDS = 1.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class ProbeDesk:
         """End every tool; returns when all process groups are gone."""
         running = list(self._running.values())
         for each in running:
-            each.run.cancel()
+            each.run.cancel("The agent was stopped.")
         if not running:
             return
         tasks = [each.task for each in running]

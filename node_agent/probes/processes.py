@@ -21,6 +21,8 @@ _CHUNK = 16_384
 _STOP_SECONDS = 1.0
 #: After the tool's end, a child of it may still hold the pipes.
 _DRAIN_SECONDS = 2.0
+#: What was killed is gone at once; only a process that left the group could still hold a pipe.
+_KILLED_SECONDS = 0.3
 
 #: Takes one line; answers whether there is room for more.
 TakeLine = Callable[[OutputStream, str], bool]
@@ -91,7 +93,7 @@ class ToolProcess:
             await self._end(exited, readers)
         finally:
             self._signal(signal.SIGKILL)
-            await asyncio.wait({exited, *readers}, timeout=_DRAIN_SECONDS)
+            await asyncio.wait({exited, *readers}, timeout=_KILLED_SECONDS)
             for task in (exited, stopped, *readers):
                 task.cancel()
             await asyncio.gather(exited, stopped, *readers, return_exceptions=True)
@@ -101,13 +103,13 @@ class ToolProcess:
         if not exited.done():
             self._signal(self._command.stop_signal)
             await asyncio.wait({exited}, timeout=_STOP_SECONDS)
-        if not exited.done():
+        if self._cause is not None:
             self._signal(signal.SIGKILL)
-            await asyncio.wait({exited}, timeout=_STOP_SECONDS)
-        _, left = await asyncio.wait(readers, timeout=_DRAIN_SECONDS)
+            await asyncio.wait({exited}, timeout=_KILLED_SECONDS)
+        _, left = await asyncio.wait(readers, timeout=_KILLED_SECONDS if self._cause else _DRAIN_SECONDS)
         if left:
             self._signal(signal.SIGKILL)
-            await asyncio.wait(left, timeout=_DRAIN_SECONDS)
+            await asyncio.wait(left, timeout=_KILLED_SECONDS)
 
     def _signal(self, number: signal.Signals) -> None:
         # The group outlives its leader while any member lives, so the number cannot be another's yet.

@@ -61,10 +61,12 @@ class ProbeRun:
         self._process: ToolProcess | None = None
         self._cancelled = asyncio.Event()
         self._last_error = ""
+        self._cancel_detail = ""
         self.has_room: Callable[[], bool] = lambda: True
 
-    def cancel(self) -> None:
+    def cancel(self, detail: str = "") -> None:
         """Ask for an early end; the parcel then gets `cancelled`."""
+        self._cancel_detail = detail
         self._cancelled.set()
         if self._process is not None:
             self._process.stop(Cause.CANCELLED)
@@ -166,7 +168,7 @@ class ProbeRun:
             return self._last_error or f"The tool ended with exit code {ended.exit_code}."
         if ended.cause is Cause.DEADLINE:
             return f"Stopped after {self._limits.seconds:g} seconds."
-        return ""
+        return self._cancel_detail if ended.cause is Cause.CANCELLED else ""
 
     def _done(self, *, detail: str = "", **fields: Any) -> ProbeDone:
         return ProbeDone(probe_id=self._wanted.probe_id, detail=detail[:_DETAIL_LENGTH], **fields)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from node_agent.settings import AgentSettings
-from tests.integration.agent.conftest import RunAgent
+from shared.protocol.frames import ProbeCancel
+from tests.integration.agent.conftest import RunAgent, Toolbox
 from tests.integration.agent.control_double import ControlDouble
 
 
@@ -50,3 +51,32 @@ class TestRealTools:
         (hop,) = done["summary"]["hops"]
         assert (hop["address"], hop["sent"], hop["received"], hop["loss_percent"]) == ("127.0.0.1", 2, 2, 0.0)
         assert done["error"] is None
+
+    async def test_a_target_that_is_silent_gives_lines_and_a_summary_before_the_deadline(
+        self, control: ControlDouble, settings: AgentSettings, run_agent: RunAgent, toolbox: Toolbox
+    ) -> None:
+        # A network of its own, in which packets to the documentation range vanish.
+        inside = 'ip link set lo up && ip route add 192.0.2.0/24 dev lo && exec /usr/bin/ping "$@"'
+        toolbox.install(f"exec unshare -rn sh -c '{inside}' ping \"$@\"")
+        async with run_agent(settings, surroundings=toolbox.surroundings()):
+            line = await control.next_line()
+            asked = {"options": {"count": 20}, "limits": {"seconds": 4}}
+            probe_id, done = await line.run_probe("ping", "192.0.2.77", **asked)
+        assert (done["exit_code"], done["error"]) == (1, None)
+        assert done["summary"]["transmitted"] >= 1
+        assert (done["summary"]["received"], done["summary"]["loss_percent"]) == (0, 100)
+        assert done["summary"]["complete"] is True
+        assert any("no answer yet" in each["text"] for each in line.lines(probe_id))
+
+    async def test_a_ping_that_is_cancelled_still_prints_its_statistics(
+        self, control: ControlDouble, settings: AgentSettings, run_agent: RunAgent
+    ) -> None:
+        async with run_agent(settings):
+            line = await control.next_line()
+            probe_id = await line.start_probe("ping", "127.0.0.1", options={"count": 50})
+            await line.expect("probe_output", probe_id)
+            await line.send(ProbeCancel(probe_id=probe_id))
+            done = await line.expect("probe_done", probe_id)
+        assert done["error"] == "cancelled"
+        assert done["summary"]["complete"] is True
+        assert done["summary"]["received"] >= 1

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from fastapi import FastAPI
 
-from control_server import portal
 from control_server.access import ControlAuthenticator
 from control_server.agents import endpoints as agent_endpoints
 from control_server.agents import socket as agent_socket
@@ -16,13 +15,20 @@ from control_server.agents import tasks as agent_tasks
 from control_server.agents.service import AgentLink, Switchboard
 from control_server.audit import endpoints as audit_endpoints
 from control_server.enrolment import endpoints as enrolment_endpoints
+from control_server.enrolment import pages as enrolment_pages
 from control_server.nodes import endpoints as node_endpoints
+from control_server.nodes import pages as node_pages
 from control_server.operators import pages as operator_pages
 from control_server.operators import tasks as operator_tasks
+from control_server.portal import pages as portal_pages
+from control_server.portal.dependencies import what_pages_show
+from control_server.portal.service import FleetPulse
 from control_server.probes import endpoints as probe_endpoints
+from control_server.probes import pages as probe_pages
 from control_server.probes import tasks as probe_tasks
 from control_server.resources import ControlResources, open_resources
 from control_server.settings import ControlSettings
+from shared.kernel.clock import utc_now
 from shared.kernel.loops import Loop
 from shared.web.app import ServiceSpec, build_app
 from shared.web.health import TierWatch
@@ -50,6 +56,8 @@ def create_app(settings: ControlSettings, resources: ControlResources | None = N
             navigation=CONTROL_NAVIGATION,
             sign_out_path="/sign-out",
             site_name=settings.fleet_name,
+            public_address=settings.web.public_url,
+            now=resources.now if resources else utc_now,
         ),
     )
 
@@ -78,7 +86,10 @@ def create_app(settings: ControlSettings, resources: ControlResources | None = N
                 probe_endpoints.router,
                 audit_endpoints.router,
                 operator_pages.router,
-                *portal.routers(),
+                portal_pages.router,
+                node_pages.router,
+                probe_pages.router,
+                enrolment_pages.router,
             ],
             open_resources=opened,
             assemble=_assemble,
@@ -94,6 +105,7 @@ def _assemble(app: FastAPI, resources: ControlResources) -> Assembled:
         resources.database, resources.connections, resources.presence, switchboard, resources.now
     )
     app.state.agent_link = link
+    app.state.fleet_pulse = FleetPulse(lambda: what_pages_show(resources, link))
     return Assembled(
         authenticate=ControlAuthenticator(resources),
         loops=[

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Depends, Request
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.agents.repository import AgentRepository
 from control_server.agents.service import AgentDirectory, AgentLink
@@ -17,6 +18,11 @@ def _link(request: Request) -> AgentLink:
 
 
 Link = Annotated[AgentLink, Depends(_link)]
+
+
+def directory(session: AsyncSession, link: AgentLink) -> AgentDirectory:
+    """The agents as a session that is not the request's own sees them."""
+    return AgentDirectory(AgentRepository(session), link)
 
 
 def _directory(session: Session, link: Link) -> AgentDirectory:

@@ -13,9 +13,10 @@ from control_server.audit.dependencies import AuditTrail
 from control_server.nodes.dependencies import Nodes
 from control_server.probes.repository import ProbeRepository
 from control_server.probes.rules import parse_position
-from control_server.probes.schemas import Position
+from control_server.probes.schemas import Position, ProbeFilter
 from control_server.probes.service import ProbeReader, ProbeRuns, ProbeService
 from control_server.probes.store import Subscription
+from control_server.resources import ControlResources
 from shared.kernel.principal import Principal, Scope
 from shared.web.principals import Require
 from shared.web.transactions import Session
@@ -73,3 +74,10 @@ async def _viewer(
 
 
 Following = Annotated[Viewer, Depends(_viewer, scope="request")]
+
+
+async def recent_as_text(resources: ControlResources, count: int) -> str:
+    """State of the newest probes, to see whether they look different."""
+    async with resources.database.reading() as session:
+        newest = await ProbeRepository(session).list_before(ProbeFilter(), None, count)
+    return " ".join(f"{probe.id}:{probe.state}" for probe in newest)

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
 
 from shared.kernel.errors import AppError, FieldError, InvalidInput, Kind
+from shared.web.forms import FormRefused
 from shared.web.request_ids import current_request_id
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def problem_of(error: AppError) -> Problem:
 def install(app: FastAPI) -> None:
     """Translate every refusal and every validation error; bugs are `CatchBugs`'s, which sees all."""
     app.add_exception_handler(AppError, _refused)
+    app.add_exception_handler(FormRefused, _form)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _http)
 
@@ -95,6 +97,11 @@ async def _refused(request: Request, error: Exception) -> Response:
             return RedirectResponse(f"{sign_in}?next={quote(_here(request))}", status_code=303)
         headers["WWW-Authenticate"] = 'Bearer realm="routeloom"'
     return _answer(request, problem_of(error), headers)
+
+
+async def _form(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, FormRefused)  # noqa: S101 - registered for this class only
+    return error.page()
 
 
 async def _not_valid(request: Request, error: Exception) -> Response:

@@ -16,6 +16,18 @@ pytestmark = pytest.mark.browser
 
 ENDED = ".rl-live[data-state='ended']"
 
+HIDE = """hidden => {
+  Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+SAY = """([from, to]) => {
+  for (let seq = from; seq <= to; seq += 1) {
+    const detail = { node: "hkg1", seq, stream: "stdout", text: `line ${seq}` };
+    const event = new CustomEvent("stream-output", { detail, bubbles: true });
+    document.querySelector("[data-stream]").dispatchEvent(event);
+  }
+}"""
+
 
 def numbers(page: Page) -> list[str]:
     shown: list[str] = page.eval_on_selector_all(
@@ -67,6 +79,42 @@ class TestStream:
     def test_writes_live_values(self, browser: Browser, gallery: str) -> None:
         with opened(browser, f"{gallery}/live") as watched:
             expect(watched.page.locator("[data-value=rtt]")).to_have_text("36.4 ms")
+
+
+class TestHiddenPage:
+    def test_lets_go_of_the_stream_after_minutes_and_takes_it_up_again(
+        self, browser: Browser, gallery: str
+    ) -> None:
+        with opened(browser, f"{gallery}/sign-in") as watched:
+            page = watched.page
+            page.clock.install()
+            page.goto(f"{gallery}/live?script=open-1")
+            page.locator(".rl-live[data-state='live']").wait_for()
+            page.evaluate(HIDE, True)
+            page.clock.fast_forward("04:00")
+            assert page.locator(".rl-live[data-state='paused']").count() == 0
+            page.clock.fast_forward("01:01")
+            page.locator(".rl-live[data-state='paused']").wait_for()
+            page.evaluate(HIDE, False)
+            page.locator(".rl-live[data-state='live']").wait_for()
+            assert len(set(numbers(page))) == len(numbers(page))
+
+
+class TestTerminal:
+    def test_stays_where_somebody_reads_and_counts_what_is_new(self, browser: Browser, gallery: str) -> None:
+        with opened(browser, f"{gallery}/live?script=open-2") as watched:
+            page = watched.page
+            pill = page.locator("[data-terminal-pill]")
+            page.evaluate(SAY, [20, 120])
+            expect(page.locator("[data-seq='120']")).to_be_in_viewport()
+            page.evaluate("document.querySelector('[data-terminal-lines]').scrollTop = 0")
+            expect(page.locator("[data-seq='1']")).to_be_in_viewport()
+            page.evaluate(SAY, [121, 125])
+            expect(pill).to_have_text("5 new lines")
+            expect(page.locator("[data-seq='1']")).to_be_in_viewport()
+            pill.click()
+            expect(page.locator("[data-seq='125']")).to_be_in_viewport()
+            expect(pill).to_contain_text("Following")
 
 
 class TestRequests:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class StreamScripts:
-    """`whole` ends well; `cut` ends twice without a word; `busy` first answers 503; `gone` answers 404."""
+    """`whole` ends well; `cut` ends twice without a word; `busy` first answers 503; `gone` answers 404;
+    `open` says a little and stays."""
 
     asked: Counter[str] = field(default_factory=Counter)
     resumed_from: list[str] = field(default_factory=list)
@@ -31,7 +33,7 @@ class StreamScripts:
             return Response(status_code=503)
         first = int(last.split("-")[1]) + 1 if last else 1
         final = 12
-        until = min(first + 4, final) if name == "cut" else final
+        until = min(first + 4, final) if name in {"cut", "open"} else final
         return StreamingResponse(_events(first, until, final, name), media_type="text/event-stream")
 
 
@@ -45,6 +47,8 @@ async def _events(first: int, until: int, final: int, name: str) -> AsyncIterato
             continue
         text = "<img src=x onerror=alert(1)>" if seq == 4 else f"64 bytes from 2001:db8:47::53: seq={seq}"
         yield _event("output", {"node": "hkg1", "seq": seq, "stream": "stdout", "text": text}, f"e-{seq}")
+    if name == "open":
+        await asyncio.Event().wait()
     if until == final:
         yield _event("values", {"rtt": "36.4 ms"})
         yield _event("state", {"node": "hkg1", "state": "done"})

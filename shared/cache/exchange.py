@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from shared.cache.errors import Reason
@@ -47,12 +47,17 @@ class Transport:
         """A connection outside the pool, not yet opened."""
         return new_line(self._tier, self._endpoint)
 
-    async def exchange(self, commands: Sequence[Command], at: float) -> list[Reply]:
-        """One reply for each command, in order; an error reply is a value. `at` is in the loop's time."""
+    async def exchange(
+        self, commands: Sequence[Command], at: float, given_up: Callable[[], bool] = lambda: False
+    ) -> list[Reply]:
+        """One reply for each command, in order; an error reply is a value. `at` is in the loop's time.
+
+        `given_up` is asked once more when the turn has come, before anything is connected or sent.
+        """
         attempt = _Attempt()
         try:
             async with asyncio.timeout_at(at):
-                connection = await self._acquire()
+                connection = await self._acquire(given_up)
                 return await self._converse(connection, commands, at, attempt)
         except TimeoutError:
             raise ExchangeFailed(Reason.DEADLINE, sent=attempt.sent) from None
@@ -108,8 +113,11 @@ class Transport:
         else:
             await self._release(connection)
 
-    async def _acquire(self) -> Any:
+    async def _acquire(self, given_up: Callable[[], bool]) -> Any:
         await self._slots.acquire()
+        if given_up():
+            self._slots.release()
+            raise ExchangeFailed(Reason.BREAKER_OPEN, sent=False)
         try:
             connection = await self._pool.acquire()
         except BaseException:

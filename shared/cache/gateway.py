@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 import structlog
 
@@ -111,7 +112,7 @@ class Gateway:
             raise self.unavailable(operation, Reason.BREAKER_OPEN)
         began = time.monotonic()
         try:
-            replies = await self.transport.exchange(commands, at)
+            replies = await self.transport.exchange(commands, at, partial(self._given_up, ticket))
         except ExchangeFailed as failure:
             self._settle(ticket, failure.reason)
             raise self.unavailable(operation, failure.reason, sent=failure.sent) from None
@@ -124,8 +125,14 @@ class Gateway:
         self._settle(ticket, _worst(replies))
         return replies
 
+    def _given_up(self, ticket: Ticket) -> bool:
+        """Whether the breaker opened while an ordinary call waited for a connection."""
+        return ticket is Ticket.NORMAL and self.breaker.state is not BreakerState.CLOSED
+
     def _settle(self, ticket: Ticket, reason: Reason | None) -> None:
-        if reason in DEAD:
+        if reason is Reason.BREAKER_OPEN:
+            self.breaker.abandoned(ticket)
+        elif reason in DEAD:
             self.breaker.failed(ticket, reason)
         else:
             self.breaker.succeeded(ticket)

@@ -36,6 +36,8 @@ class FaultProxy:
     faults: Faults = field(default_factory=Faults)
     #: Connections that were accepted since the start.
     accepted: int = 0
+    #: Bytes of requests that came in since the start.
+    requested: int = 0
 
     def __post_init__(self) -> None:
         self._flowing = asyncio.Event()
@@ -63,19 +65,23 @@ class FaultProxy:
         for writer in self._writers:
             writer.transport.abort()
 
-    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.accepted += 1
-        task = asyncio.current_task()
-        if task is not None:
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-        with contextlib.suppress(OSError):
-            await self._join(reader, writer)
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def aclose(self) -> None:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            with contextlib.suppress(OSError):
+                await self._join(reader, writer)
+        finally:
+            writer.transport.abort()
 
     async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         upstream_reader, upstream_writer = await asyncio.open_connection(self.host, self.target)
@@ -91,12 +97,12 @@ class FaultProxy:
                 direction.cancel()
             await asyncio.gather(*directions, return_exceptions=True)
             self._writers -= {writer, upstream_writer}
-            writer.transport.abort()
             upstream_writer.transport.abort()
 
     async def _requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         passed = 0
         while data := await reader.read(_CHUNK):
+            self.requested += len(data)
             await self._flowing.wait()
             limit = self.faults.cut_request_after
             if limit is not None and passed + len(data) >= limit:

@@ -1,0 +1,84 @@
+"""The service by its own command line, on SQLite."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+from typer.testing import CliRunner
+
+from registry_server.commands import app, seed
+from registry_server.samples.schemas import Manifest
+from registry_server.samples.service import MANIFEST
+from registry_server.settings import RegistrySettings
+from shared.testing.servers.ports import free_loopback_port
+
+ROOT = Path(__file__).parents[3]
+COMMAND = (sys.executable, "-m", "registry_server")
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"],
+        "ROUTELOOM_REGISTRY_DATABASE__URL": f"sqlite:///{tmp_path}/registry.db",
+        "ROUTELOOM_REGISTRY_STATE_DIRECTORY": str(tmp_path),
+        "ROUTELOOM_REGISTRY_MIRROR__URL": str(tmp_path / "registry-sample"),
+        "ROUTELOOM_REGISTRY_WEB__PORT": str(free_loopback_port()),
+    }
+
+
+def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+async def answered(url: str) -> httpx2.Response:
+    async with httpx2.AsyncClient() as client, asyncio.timeout(30):
+        while True:
+            try:
+                return await client.get(url)
+            except httpx2.TransportError:
+                await asyncio.sleep(0.05)
+
+
+async def test_what_seed_made_is_served(
+    environment: dict[str, str], tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(sqlite_template, tmp_path / "registry.db")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    await seed(RegistrySettings())
+    manifest = Manifest.model_validate_json((tmp_path / "registry-sample" / MANIFEST).read_text())
+    process = await asyncio.create_subprocess_exec(*COMMAND, "serve", cwd=ROOT, env=environment)
+    try:
+        base = f"http://127.0.0.1:{environment['ROUTELOOM_REGISTRY_WEB__PORT']}/registry/api/v1"
+        status = json.loads((await answered(f"{base}/status")).content)
+        assert (status["commit"], status["counts"]["objects"]) == (manifest.head, manifest.objects)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert await process.wait() in {0, -signal.SIGTERM}
+
+
+def test_sync_says_in_one_sentence_why_it_cannot(
+    environment: dict[str, str], tmp_path: Path, sqlite_template: Path
+) -> None:
+    shutil.copy(sqlite_template, tmp_path / "registry.db")
+    done = run(environment, "sync")
+    assert done.returncode == 69
+    assert "The registry's repository does not answer" in done.stderr
+
+
+def test_generate_writes_a_sample_that_git_can_clone(tmp_path: Path) -> None:
+    options = ["--objects", "120", "--commits", "8", str(tmp_path / "made")]
+    done = CliRunner().invoke(app, ["generate", *options])
+    assert done.exit_code == 0, done.output
+    subprocess.run(["git", "clone", "--quiet", tmp_path / "made", tmp_path / "clone"], check=True)
+    assert (tmp_path / "clone" / "data" / "mntner" / "DN42-MNT").exists()

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-
 from fastapi import FastAPI
 from starlette.requests import HTTPConnection
 
 from auth_server.resources import AuthResources, open_resources
 from auth_server.settings import AuthSettings
-from shared.kernel.loops import Loop
 from shared.kernel.principal import Principal
-from shared.web.app import ServiceSpec, build_app
-from shared.web.health import TierWatch
+from shared.web.app import Assembled, ServiceSpec, build_app, given_or_opened
+from shared.web.page_routes import pages_router
 from shared.web.pages import PageOptions, build_pages
-from shared.web.preferences import pages_router
-from shared.web.principals import Authenticator
-
-
-@dataclass(frozen=True, slots=True)
-class Assembled:
-    """What the open resources become."""
-
-    authenticate: Authenticator
-    loops: Sequence[Loop]
-    tier_watches: Sequence[TierWatch]
-    before_exit: Sequence[Callable[[], Awaitable[None]]]
 
 
 async def _nobody(connection: HTTPConnection) -> Principal | None:
@@ -40,14 +23,6 @@ def create_app(settings: AuthSettings, resources: AuthResources | None = None) -
     """Build the application; `resources` that are given stay open at its end."""
     pages = build_pages(["auth_server"], PageOptions(prefix="/auth", site_name=settings.fleet_name))
 
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[AuthResources]:
-        if resources is not None:
-            yield resources
-            return
-        async with open_resources(settings) as fresh:
-            yield fresh
-
     return build_app(
         ServiceSpec(
             name="auth",
@@ -55,7 +30,7 @@ def create_app(settings: AuthSettings, resources: AuthResources | None = None) -
             settings=settings.web,
             description="Who someone is.",
             routers=[pages_router(pages)],
-            open_resources=opened,
+            open_resources=given_or_opened(resources, lambda: open_resources(settings)),
             assemble=_assemble,
             pages=pages,
         )
@@ -63,4 +38,4 @@ def create_app(settings: AuthSettings, resources: AuthResources | None = None) -
 
 
 def _assemble(_app: FastAPI, _resources: AuthResources) -> Assembled:
-    return Assembled(authenticate=_nobody, loops=[], tier_watches=[], before_exit=[])
+    return Assembled(authenticate=_nobody)

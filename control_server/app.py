@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-
 from fastapi import FastAPI
 
 from control_server.access import ControlAuthenticator
@@ -13,6 +9,7 @@ from control_server.agents import endpoints as agent_endpoints
 from control_server.agents import socket as agent_socket
 from control_server.agents import tasks as agent_tasks
 from control_server.agents.service import AgentLink, Switchboard
+from control_server.agents.store import Connections, Presence
 from control_server.audit import endpoints as audit_endpoints
 from control_server.enrolment import endpoints as enrolment_endpoints
 from control_server.enrolment import pages as enrolment_pages
@@ -29,23 +26,26 @@ from control_server.probes import tasks as probe_tasks
 from control_server.resources import ControlResources, open_resources
 from control_server.settings import ControlSettings
 from shared.kernel.clock import utc_now
-from shared.kernel.loops import Loop
-from shared.web.app import ServiceSpec, build_app
-from shared.web.health import TierWatch
+from shared.web.app import Assembled, ServiceSpec, build_app, given_or_opened
 from shared.web.navigation import CONTROL_NAVIGATION
+from shared.web.page_routes import pages_router
 from shared.web.pages import PageOptions, build_pages
-from shared.web.preferences import pages_router
-from shared.web.principals import Authenticator
 
-
-@dataclass(frozen=True, slots=True)
-class Assembled:
-    """What the open resources become."""
-
-    authenticate: Authenticator
-    loops: Sequence[Loop]
-    tier_watches: Sequence[TierWatch]
-    before_exit: Sequence[Callable[[], Awaitable[None]]]
+ROUTERS = (
+    node_endpoints.router,
+    enrolment_endpoints.tokens,
+    enrolment_endpoints.registrations,
+    enrolment_endpoints.agents,
+    agent_endpoints.router,
+    agent_socket.router,
+    probe_endpoints.router,
+    audit_endpoints.router,
+    operator_pages.router,
+    portal_pages.router,
+    node_pages.router,
+    probe_pages.router,
+    enrolment_pages.router,
+)
 
 
 def create_app(settings: ControlSettings, resources: ControlResources | None = None) -> FastAPI:
@@ -61,37 +61,14 @@ def create_app(settings: ControlSettings, resources: ControlResources | None = N
         ),
     )
 
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[ControlResources]:
-        if resources is not None:
-            yield resources
-            return
-        async with open_resources(settings) as fresh:
-            yield fresh
-
     return build_app(
         ServiceSpec(
             name="control",
             prefix="",
             settings=settings.web,
             description="The fleet: nodes, agents, probes.",
-            routers=[
-                pages_router(pages),
-                node_endpoints.router,
-                enrolment_endpoints.tokens,
-                enrolment_endpoints.registrations,
-                enrolment_endpoints.agents,
-                agent_endpoints.router,
-                agent_socket.router,
-                probe_endpoints.router,
-                audit_endpoints.router,
-                operator_pages.router,
-                portal_pages.router,
-                node_pages.router,
-                probe_pages.router,
-                enrolment_pages.router,
-            ],
-            open_resources=opened,
+            routers=[pages_router(pages), *ROUTERS],
+            open_resources=given_or_opened(resources, lambda: open_resources(settings)),
             assemble=_assemble,
             pages=pages,
             sign_in_path="/sign-in",
@@ -101,9 +78,7 @@ def create_app(settings: ControlSettings, resources: ControlResources | None = N
 
 def _assemble(app: FastAPI, resources: ControlResources) -> Assembled:
     switchboard = Switchboard()
-    link = AgentLink(
-        resources.database, resources.connections, resources.presence, switchboard, resources.now
-    )
+    link = AgentLink(resources.database, Connections(), Presence(), switchboard, resources.now)
     app.state.agent_link = link
     app.state.fleet_pulse = FleetPulse(lambda: what_pages_show(resources, link))
     return Assembled(
@@ -113,6 +88,5 @@ def _assemble(app: FastAPI, resources: ControlResources) -> Assembled:
             *operator_tasks.loops(resources),
             *probe_tasks.attach(app, resources, link),
         ],
-        tier_watches=[],
         before_exit=[link.farewell],
     )

@@ -6,8 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from control_server.agents.store import Connections, Presence
-from control_server.probes.store import ProbeRelay
 from control_server.settings import ControlSettings
 from shared.cache import Cache, Tier, open_cache
 from shared.database import Database, open_database
@@ -25,9 +23,6 @@ class ControlResources:
     database: Database
     kv: Cache
     cache: Cache
-    connections: Connections
-    presence: Presence
-    relay: ProbeRelay
     now: Clock
 
 
@@ -43,9 +38,6 @@ async def open_resources(settings: ControlSettings, now: Clock = utc_now) -> Asy
             database=database,
             kv=kv,
             cache=cache,
-            connections=Connections(),
-            presence=Presence(),
-            relay=ProbeRelay(now),
             now=now,
         )
     finally:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
+from pydantic import BaseModel, Field
 
 from control_server.nodes.dependencies import Nodes
 from control_server.nodes.schemas import NodeList
@@ -24,18 +25,25 @@ router = APIRouter(include_in_schema=False)
 _LISTED = 20
 
 
+class Wanted(BaseModel):
+    """What the address of the looking glass may say."""
+
+    node: list[str] = Field(default_factory=list, max_length=500, description="Chosen beforehand")
+    target: str = Field(default="", max_length=253)
+    cursor: str | None = Field(default=None, max_length=256)
+
+
 @router.get("/probes")
 async def show_looking_glass(
     request: Request,
     _reader: FleetReader,
     nodes: Nodes,
     probes: Probes,
-    node: Annotated[list[str], Query()] = [],  # noqa: B006 - FastAPI copies it
-    cursor: Annotated[str | None, Query(max_length=256)] = None,
+    wanted: Annotated[Wanted, Query()],
 ) -> Response:
     """The form, and the probes of late."""
-    page = await probes.list_page(ProbeFilter(), cursor, _LISTED)
-    typed = {"tool": Tool.PING, "nodes": node, "target": request.query_params.get("target", "")}
+    page = await probes.list_page(ProbeFilter(), wanted.cursor, _LISTED)
+    typed = {"tool": Tool.PING, "nodes": wanted.node, "target": wanted.target}
     return _looking_glass(request, await nodes.list(), page, typed)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Protocol
 
 from fastapi import FastAPI
 
@@ -11,36 +10,14 @@ from control_server.agents.service import AgentLink, Switchboard
 from control_server.metrics import ProbeMetrics
 from control_server.probes.service import ProbeRuns, ProbeWatch
 from control_server.probes.store import ProbeRelay
-from control_server.settings import ControlSettings
-from shared.database import Database
-from shared.kernel.clock import Clock
+from control_server.resources import ControlResources
 from shared.kernel.loops import Loop
 from shared.protocol.frames import ProbeAccepted, ProbeDone, ProbeOutput
 
 
-class Resources(Protocol):
-    """Those of the process's resources that probes use."""
-
-    @property
-    def settings(self) -> ControlSettings:
-        """Bounds and the policy for targets."""
-
-    @property
-    def database(self) -> Database:
-        """Where probes are stored."""
-
-    @property
-    def relay(self) -> ProbeRelay:
-        """Where running probes live."""
-
-    @property
-    def now(self) -> Clock:
-        """The clock."""
-
-
-def attach(app: FastAPI, resources: Resources, link: AgentLink) -> list[Loop]:
+def attach(app: FastAPI, resources: ControlResources, link: AgentLink) -> list[Loop]:
     """Put probes to work in this process; the first pass of the watch ends what a dead one left."""
-    relay = resources.relay
+    relay = ProbeRelay(resources.now)
     runs = ProbeRuns(
         database=resources.database,
         relay=relay,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from auth_server.settings import AuthSettings
 from control_server.settings import ControlSettings
 from registry_server.settings import RegistrySettings
-from shared.kernel.secrets import digest_of
 from shared.web.logs import LogFormat
 from shared.web.settings import WebSettings
 
@@ -25,7 +24,7 @@ class LiteSettings:
     registry: RegistrySettings
 
 
-def lite_settings(home: Home, public_url: str, log_level: str, admin_token: str = "") -> LiteSettings:
+def lite_settings(home: Home, public_url: str, log_level: str) -> LiteSettings:
     """Fixed choices of Lite: SQLite, no tiers, one worker, loopback."""
     web = WebSettings(
         public_url=public_url, host="127.0.0.1", log_level=log_level, log_format=LogFormat.CONSOLE
@@ -43,7 +42,6 @@ def lite_settings(home: Home, public_url: str, log_level: str, admin_token: str 
                 "database": {"url": home.database("registry")},
                 "state_directory": home.root,
                 "mirror": {"url": str(home.sample_registry)},
-                "token_digests": [digest_of(admin_token)] if admin_token else [],
             }
         ),
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from auth_server.app import create_app as create_auth
+from control_server.access import ControlAuthenticator
 from control_server.app import create_app as create_control
 from control_server.commands import ensure_admin_token, make_session_link
 from control_server.resources import ControlResources
@@ -66,18 +67,15 @@ class _Lite:
         write_private(self.home.address, f"{self.url}\n")
         async with open_control(settings.control) as resources:
             await ensure_admin_token(resources)
-            await self._serve(await self._dispatcher(resources), resources, listeners)
+            await self._serve(await self._dispatcher(settings, resources), resources, listeners)
 
-    async def _dispatcher(self, resources: ControlResources) -> Dispatcher:
-        settings = lite_settings(
-            self.home, self.url, self.log_level, self.home.admin_token.read_text().strip()
-        )
+    async def _dispatcher(self, settings: LiteSettings, resources: ControlResources) -> Dispatcher:
         if not self.home.sample_registry.exists():
             await seed_registry(settings.registry)
         return Dispatcher(
             create_control(settings.control, resources),
             create_auth(settings.auth),
-            create_registry(settings.registry),
+            create_registry(settings.registry, authenticate=ControlAuthenticator(resources)),
         )
 
     async def _serve(

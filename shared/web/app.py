@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from fastapi import Depends, FastAPI
 from prometheus_client import CollectorRegistry
@@ -39,24 +39,28 @@ class Resources(Protocol):
         """The service's own database."""
 
 
-class Opened(Protocol):
+@dataclass(frozen=True, slots=True)
+class Assembled:
     """What a service makes of its open resources."""
 
-    @property
-    def authenticate(self) -> Authenticator:
-        """Finds the caller of a request."""
+    #: Finds the caller of a request.
+    authenticate: Authenticator
+    #: Background work of this process.
+    loops: Sequence[Loop] = ()
+    #: The tiers that `/healthz` speaks of.
+    tier_watches: Sequence[TierWatch] = ()
+    #: What to do when the server is told to stop, while sockets are still open.
+    before_exit: Sequence[Callable[[], Awaitable[None]]] = ()
 
-    @property
-    def loops(self) -> Sequence[Loop]:
-        """Background work of this process."""
 
-    @property
-    def tier_watches(self) -> Sequence[TierWatch]:
-        """The tiers that `/healthz` speaks of."""
+R = TypeVar("R")
 
-    @property
-    def before_exit(self) -> Sequence[Callable[[], Awaitable[None]]]:
-        """What to do when the server is told to stop, while sockets are still open."""
+
+def given_or_opened(
+    given: R | None, open_resources: Callable[[], AbstractAsyncContextManager[R]]
+) -> Callable[[], AbstractAsyncContextManager[R]]:
+    """Resources that the caller keeps open, or fresh ones that end with the application."""
+    return open_resources if given is None else lambda: nullcontext(given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,7 @@ class ServiceSpec:
     #: Opens the resources; the builder closes them at the end.
     open_resources: Callable[[], AbstractAsyncContextManager[Any]]
     #: Called once with the open resources.
-    assemble: Callable[[FastAPI, Any], Opened]
+    assemble: Callable[[FastAPI, Any], Assembled]
     pages: Pages | None = None
     sign_in_path: str | None = None
     ready_facts: dict[str, Any] = field(default_factory=dict)

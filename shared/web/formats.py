@@ -73,7 +73,8 @@ class Formats:
         """A latency, given in milliseconds."""
         if value is None:
             return MISSING
-        return f"{self.number(value, 0 if value >= _THREE_DIGITS * 10 else 1)} ms"
+        digits = 2 if value < 1 else 0 if value >= _THREE_DIGITS * 10 else 1
+        return f"{self.number(value, digits)} ms"
 
     def size(self, value: float | None) -> str:
         """Bytes in binary units."""

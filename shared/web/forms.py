@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -20,6 +20,8 @@ _SHOWN_IN_THE_FORM = frozenset({Kind.INVALID, Kind.CONFLICT, Kind.THROTTLED, Kin
 
 class FormRefused(AppError):
     """The form was refused and is drawn again with the reasons."""
+
+    code: ClassVar[str] = "form_refused"
 
     def __init__(self, cause: AppError, draw: Callable[[AppError], Response]) -> None:
         """Keep how to draw it; the transaction is rolled back before it is drawn."""

@@ -7,14 +7,19 @@ import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
+import structlog
 from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette.sse import SendTimeoutError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
 
     from fastapi import Request
+    from starlette.types import Receive, Scope, Send
 
     from shared.web.metrics import WebMetrics
+
+log = structlog.get_logger(__name__)
 
 #: A comment at least this often, well inside the 60 s after which proxies cut an idle answer.
 KEEP_ALIVE_SECONDS = 15
@@ -22,6 +27,8 @@ KEEP_ALIVE_SECONDS = 15
 SEND_SECONDS = 20
 #: How long browsers wait before they come back.
 RETRY_MILLISECONDS = 2000
+#: Streams end by themselves when the server goes away; the library may cut them only after this.
+_END_SECONDS = 3
 
 
 def sse(name: str, data: dict[str, Any], *, ident: str | None = None) -> ServerSentEvent:
@@ -46,7 +53,24 @@ def stream_events(request: Request, events: AsyncIterator[ServerSentEvent]) -> E
                 async for event in bounded:
                     yield event
 
-    return EventSourceResponse(body(), ping=KEEP_ALIVE_SECONDS, send_timeout=SEND_SECONDS, sep="\n")
+    return _Stream(
+        body(),
+        ping=KEEP_ALIVE_SECONDS,
+        send_timeout=SEND_SECONDS,
+        shutdown_grace_period=_END_SECONDS,
+        sep="\n",
+    )
+
+
+class _Stream(EventSourceResponse):
+    """A client that stops reading is let go; that is its own affair and no error of ours."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send events until the end."""
+        try:
+            await super().__call__(scope, receive, send)
+        except SendTimeoutError:
+            log.info("stream.reader_stalled", path=scope["path"])
 
 
 async def _until(

@@ -60,7 +60,7 @@ export class Stream {
       if (done || abort.signal.aborted) return undefined;
       if (!this.over) this.watch(abort);
       reader.push(value);
-      if (!this.element.isConnected) return abort.abort();
+      if (!this.over && !this.element.isConnected) return abort.abort();
     }
   }
 
@@ -128,8 +128,10 @@ const streams = new Map();
 export function attach(root = document) {
   for (const [element, stream] of streams) {
     if (!element.isConnected) {
-      stream.abort?.abort();
-      clearTimeout(stream.timer);
+      if (!stream.over) {
+        stream.close("ended");
+        stream.abort?.abort();
+      }
       streams.delete(element);
     }
   }

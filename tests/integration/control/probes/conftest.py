@@ -1,10 +1,20 @@
+import asyncio
+import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 from shared.testing.servers import PostgresServer
-from tests.integration.control.probes.stage import HandClock, Stage, prepare, serving, settings_of
+from tests.integration.control.probes.stage import HandClock, Prepared, Stage, prepare, serving, settings_of
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plain_logs() -> None:
+    """The rich tracebacks that structlog has by default take minutes to draw."""
+    renderer = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[structlog.processors.add_log_level, renderer])
 
 
 @pytest.fixture
@@ -12,28 +22,46 @@ def clock() -> HandClock:
     return HandClock()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'control.db'}"
-        return
-    postgres: PostgresServer = request.getfixturevalue("postgres")
-    with postgres.database() as url:
-        yield url
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    return asyncio.run(prepare(f"sqlite:///{tmp_path_factory.mktemp('control') / 'control.db'}"))
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres: PostgresServer) -> Prepared:
+    postgres.add_template("control_probes", lambda _: None)
+    return asyncio.run(prepare(postgres.url_of("control_probes")))
 
 
 @pytest.fixture
-async def stage(tmp_path: Path, clock: HandClock) -> AsyncIterator[Stage]:
-    """One server on SQLite with the nodes alpha, beta and gamma."""
-    url = f"sqlite:///{tmp_path / 'control.db'}"
-    tokens = await prepare(url, ["alpha", "beta", "gamma"], clock)
-    async with serving(settings_of(url, tmp_path), clock, tokens) as running:
+def on_sqlite(sqlite_template: Prepared, tmp_path: Path) -> Prepared:
+    """A fresh SQLite database with eight nodes and some people."""
+    original = sqlite_template.url.removeprefix("sqlite:///")
+    shutil.copy(original, tmp_path / "control.db")
+    return Prepared(f"sqlite:///{tmp_path / 'control.db'}", sqlite_template.tokens)
+
+
+@pytest.fixture
+def on_postgres(postgres_template: Prepared, postgres: PostgresServer) -> Iterator[Prepared]:
+    with postgres.database("control_probes") as url:
+        yield Prepared(url, postgres_template.tokens)
+
+
+@pytest.fixture(params=["on_sqlite", "on_postgres"], ids=["sqlite", "postgresql"])
+def prepared(request: pytest.FixtureRequest) -> Prepared:
+    found: Prepared = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.fixture
+async def stage(on_sqlite: Prepared, tmp_path: Path, clock: HandClock) -> AsyncIterator[Stage]:
+    """A server on SQLite."""
+    async with serving(settings_of(on_sqlite, tmp_path), clock, on_sqlite) as running:
         yield running
 
 
 @pytest.fixture
-async def any_stage(database_url: str, tmp_path: Path, clock: HandClock) -> AsyncIterator[Stage]:
-    """The same on each of the databases."""
-    tokens = await prepare(database_url, ["alpha", "beta", "gamma"], clock)
-    async with serving(settings_of(database_url, tmp_path), clock, tokens) as running:
+async def any_stage(prepared: Prepared, tmp_path: Path, clock: HandClock) -> AsyncIterator[Stage]:
+    """A server on each of the databases."""
+    async with serving(settings_of(prepared, tmp_path), clock, prepared) as running:
         yield running

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import httpx2 as httpx
-import websockets
 from fastapi import FastAPI
 
 from control_server.agents.models import Agent, AgentToken
@@ -28,10 +28,15 @@ from shared.database import Database, DatabaseSettings, open_database
 from shared.database.migrations import upgrade
 from shared.kernel.principal import SCOPES_OF_ROLE, Role
 from shared.kernel.secrets import mint
+from shared.protocol.frames import ProbeStart
+from shared.testing.fake_agent import FakeAgent
 from shared.testing.waiting import wait_until
 from shared.web.app import go_away
 from shared.web.server import Server, server_config
 
+NODES = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]
+#: Made once: reading the system's certificates for each client costs more than most tests.
+PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 TOOLS = {"ping": "iputils 20240905", "traceroute": "2.1.5"}
 
 
@@ -46,54 +51,6 @@ class HandClock:
 
     def turn(self, by: float) -> None:
         self.at += timedelta(seconds=by)
-
-
-@dataclass
-class FakeAgent:
-    """An agent of which every word is scripted by the test."""
-
-    socket: websockets.ClientConnection
-    node_id: str
-    hello: dict[str, Any] = field(default_factory=dict)
-
-    async def send(self, **frame: Any) -> None:
-        await self.socket.send(json.dumps(frame))
-
-    async def receive(self, kind: str) -> dict[str, Any]:
-        """The next frame of this type; others before it are passed over."""
-        async with asyncio.timeout(20):
-            while True:
-                frame: dict[str, Any] = json.loads(await self.socket.recv())
-                if frame["type"] == kind:
-                    return frame
-
-    async def started(self) -> UUID:
-        """Wait for a start and say that it runs."""
-        frame = await self.receive("probe_start")
-        await self.send(type="probe_accepted", probe_id=frame["probe_id"], command="ping -c 3", address="::1")
-        return UUID(frame["probe_id"])
-
-    async def lines(self, probe_id: UUID, texts: list[str], *, first: int = 1) -> None:
-        """Send lines in batches, numbered from `first`."""
-        numbered = [{"seq": first + i, "text": text} for i, text in enumerate(texts)]
-        for at in range(0, len(numbered), 50):
-            await self.send(type="probe_output", probe_id=str(probe_id), lines=numbered[at : at + 50])
-
-    async def done(self, probe_id: UUID, *, last_seq: int, exit_code: int | None = 0, **more: Any) -> None:
-        await self.send(
-            type="probe_done", probe_id=str(probe_id), exit_code=exit_code, last_seq=last_seq, **more
-        )
-
-    async def run(self, probe_id: UUID, texts: list[str]) -> None:
-        """Lines, then a good end."""
-        await self.lines(probe_id, texts)
-        await self.done(probe_id, last_seq=len(texts))
-
-    async def closed(self) -> tuple[int, str]:
-        """Wait for the server to close; code and reason."""
-        async with asyncio.timeout(20):
-            await self.socket.wait_closed()
-        return self.socket.close_code or 0, self.socket.close_reason or ""
 
 
 @dataclass(frozen=True)
@@ -155,6 +112,7 @@ class Stage:
     server: Server
     clock: HandClock
     port: int
+    client: httpx.AsyncClient
     tokens: dict[str, str]
 
     @property
@@ -171,13 +129,11 @@ class Stage:
         watch: ProbeWatch = self.app.state.probe_watch
         return watch
 
-    def client(self, who: str = "operator") -> httpx.AsyncClient:
-        headers = {"Authorization": f"Bearer {self.tokens[who]}"}
-        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=30)
+    def authorization(self, who: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.tokens[who]}"}
 
     async def request(self, method: str, path: str, who: str = "operator", **more: Any) -> httpx.Response:
-        async with self.client(who) as client:
-            return await client.request(method, path, **more)
+        return await self.client.request(method, path, headers=self.authorization(who), **more)
 
     async def create(self, *nodes: str, who: str = "operator", **wanted: Any) -> UUID:
         body = {"nodes": list(nodes), "tool": "ping", "target": "192.0.2.1"} | wanted
@@ -203,9 +159,9 @@ class Stage:
     async def reader(
         self, probe_id: UUID, last_event_id: str | None = None, port: int | None = None
     ) -> AsyncIterator[Reader]:
-        headers = {"Last-Event-ID": last_event_id} if last_event_id else {}
+        headers = self.authorization("operator") | ({"Last-Event-ID": last_event_id} if last_event_id else {})
         path = f"http://localhost:{port or self.port}/api/v1/probes/{probe_id}/stream"
-        async with self.client() as client, client.stream("GET", path, headers=headers) as response:
+        async with self.client.stream("GET", path, headers=headers) as response:
             assert response.status_code == 200, await response.aread()
             yield Reader(response)
 
@@ -215,25 +171,17 @@ class Stage:
             return await reader.rest()
 
     @asynccontextmanager
-    async def agent(self, node_id: str = "alpha", port: int | None = None) -> AsyncIterator[FakeAgent]:
-        agent = await self.connect(node_id, port)
-        try:
+    async def agent(self, node_id: str = "alpha", **hello: Any) -> AsyncIterator[FakeAgent]:
+        """An agent that has greeted."""
+        async with FakeAgent(self.url, self.tokens[node_id]) as agent:
+            await agent.hello(**hello)
             yield agent
-        finally:
-            await agent.socket.close()
 
-    async def connect(self, node_id: str = "alpha", port: int | None = None) -> FakeAgent:
-        socket = await websockets.connect(
-            f"ws://localhost:{port or self.port}/api/v1/agent/ws",
-            additional_headers={"Authorization": f"Bearer {self.tokens[node_id]}"},
-            max_size=None,
-        )
-        agent = FakeAgent(socket, node_id)
-        await agent.send(
-            type="hello", protocol=1, agent_version="1.0", boot_id="b", capabilities={"tools": TOOLS}
-        )
-        agent.hello = await agent.receive("hello")
-        return agent
+    async def started(self, agent: FakeAgent) -> UUID:
+        """Wait until the agent is asked for a probe, and say that it runs."""
+        start = await agent.expect(ProbeStart)
+        await agent.accept(start.probe_id)
+        return start.probe_id
 
 
 async def seed(database: Database, at: datetime, nodes: list[str]) -> dict[str, str]:
@@ -282,20 +230,33 @@ async def seed(database: Database, at: datetime, nodes: list[str]) -> dict[str, 
     return tokens
 
 
-async def prepare(url: str, nodes: list[str], clock: HandClock) -> dict[str, str]:
-    """A migrated database with facts."""
+@dataclass(frozen=True)
+class Prepared:
+    """A database that is ready to serve, and the tokens of whoever is in it."""
+
+    url: str
+    tokens: dict[str, str]
+
+
+async def prepare(url: str) -> Prepared:
+    """Migrate the database and fill it."""
     database = open_database(DatabaseSettings.model_validate({"url": url}))
     try:
         await upgrade(database, "control_server")
-        return await seed(database, clock(), nodes)
+        return Prepared(url, await seed(database, HandClock()(), NODES))
     finally:
+        if database.dialect == "sqlite":
+            # What is copied is the one file, so nothing may be left in the log beside it.
+            async with database.writer.connect() as connection:
+                await connection.exec_driver_sql("ROLLBACK")
+                await connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
         await database.close()
 
 
-def settings_of(url: str, directory: Path, **probes: Any) -> ControlSettings:
+def settings_of(prepared: Prepared, directory: Path, **probes: Any) -> ControlSettings:
     return ControlSettings.model_validate(
         {
-            "database": {"url": url},
+            "database": {"url": prepared.url},
             "state_directory": directory,
             "web": {"port": 0},
             "probes": probes,
@@ -304,9 +265,7 @@ def settings_of(url: str, directory: Path, **probes: Any) -> ControlSettings:
 
 
 @asynccontextmanager
-async def serving(
-    settings: ControlSettings, clock: HandClock, tokens: dict[str, str]
-) -> AsyncIterator[Stage]:
+async def serving(settings: ControlSettings, clock: HandClock, prepared: Prepared) -> AsyncIterator[Stage]:
     """The server, on a port of its own, until the block ends."""
     async with open_resources(settings, clock) as resources:
         app = create_app(settings, resources)
@@ -317,7 +276,11 @@ async def serving(
             if running.done():
                 running.result()
             port = server.servers[0].sockets[0].getsockname()[1]
-            yield Stage(app, resources, server, clock, port, tokens)
+            limits = httpx.Limits(max_connections=None)
+            async with httpx.AsyncClient(
+                base_url=f"http://localhost:{port}", timeout=30, limits=limits, verify=PLAIN
+            ) as client:
+                yield Stage(app, resources, server, clock, port, client, prepared.tokens)
         finally:
             server.should_exit = True
             with contextlib.suppress(SystemExit):

@@ -1,6 +1,6 @@
 """A small service for tests of the web layer, on a real SQLite file."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -15,13 +15,12 @@ from starlette.requests import HTTPConnection
 
 from shared.database import Database, DatabaseSettings, open_database
 from shared.kernel.errors import AppError, FieldError, InvalidInput, Kind
-from shared.kernel.loops import Loop
 from shared.kernel.principal import Principal, PrincipalKind, Role, Scope
-from shared.web.app import ServiceSpec, build_app
+from shared.web.app import Assembled, ServiceSpec, build_app
 from shared.web.csrf import require_token
-from shared.web.health import TierReport, TierWatch
+from shared.web.health import TierReport
 from shared.web.pages import Pages, build_pages
-from shared.web.principals import Authenticator, Require
+from shared.web.principals import Require
 from shared.web.settings import WebSettings
 from shared.web.transactions import Session
 
@@ -98,14 +97,6 @@ class Watch:
 
 
 @dataclass
-class Assembled:
-    authenticate: Authenticator
-    tier_watches: Sequence[TierWatch]
-    loops: Sequence[Loop] = ()
-    before_exit: Sequence[Callable[[], Awaitable[None]]] = ()
-
-
-@dataclass
 class Known:
     """`Bearer viewer`, `Bearer operator`, or the same word in the cookie."""
 
@@ -147,7 +138,9 @@ def build(directory: Path, reports: Sequence[TierReport] = ()) -> FastAPI:
             settings=WebSettings(),
             routers=[router],
             open_resources=resources,
-            assemble=lambda _app, _resources: Assembled(Known(), [Watch(report) for report in reports]),
+            assemble=lambda _app, _resources: Assembled(
+                Known(), tier_watches=[Watch(report) for report in reports]
+            ),
             pages=pages(),
             sign_in_path="/sign-in",
         )

@@ -49,7 +49,7 @@ async def run(
     Raises AgentAlreadyRunning, StateDirectoryUnusable, or NotEnrolled when there is no token yet.
     """
     state.prepare(settings.state_directory)
-    with state.locked(settings.state_directory):
+    with state.locked(settings.state_directory, settings.purpose):
         if state.read_text(settings.token_path) is None:
             raise NotEnrolled
         surroundings = surroundings or default_surroundings()

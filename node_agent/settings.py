@@ -8,6 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from shared import __version__
 from shared.protocol.enrolment import NODE_ID_PATTERN
 
 
@@ -59,6 +60,11 @@ class AgentSettings(BaseSettings):
     def server_is_local(self) -> bool:
         """Whether the server is on this host; such a link never goes through a proxy."""
         return urlsplit(self.server_url).hostname in {"localhost", "127.0.0.1", "::1"}
+
+    @property
+    def purpose(self) -> str:
+        """What an agent with these settings is for; one of another purpose is replaced, not adopted."""
+        return f"{__version__} {self.server_url}"
 
     @property
     def token_path(self) -> Path:

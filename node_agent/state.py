@@ -6,6 +6,7 @@ import base64
 import fcntl
 import os
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -100,8 +101,17 @@ def keep_registration(directory: Path, registration: UUID | None) -> None:
         write_private(path, f"{registration}\n")
 
 
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The agent that holds a state directory."""
+
+    pid: int
+    #: What it is: an agent for another server, or of another version, is not the one that is wanted.
+    purpose: str
+
+
 @contextmanager
-def locked(directory: Path) -> Iterator[None]:
+def locked(directory: Path, purpose: str = "") -> Iterator[None]:
     """Hold the directory for one agent. Raises AgentAlreadyRunning while another process holds it.
 
     The kernel drops the lock with the process, however that ends, so no stale lock can be left.
@@ -117,13 +127,13 @@ def locked(directory: Path) -> Iterator[None]:
         except BlockingIOError:
             raise AgentAlreadyRunning(f"Another agent runs on {directory}.") from None
         file.truncate()
-        file.write(f"{os.getpid()}\n")
+        file.write(f"{os.getpid()} {purpose}\n")
         file.flush()
         yield
 
 
-def lock_holder(directory: Path) -> int | None:
-    """The process id of the agent that holds the directory; None when no agent runs on it."""
+def lock_holder(directory: Path) -> Holder | None:
+    """The agent that holds the directory; None when no agent runs on it."""
     try:
         file = (directory / "agent.lock").open()
     except OSError:
@@ -132,6 +142,6 @@ def lock_holder(directory: Path) -> int | None:
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            text = file.read().strip()
-            return int(text) if text.isdecimal() else None
+            pid, _, purpose = file.read().strip().partition(" ")
+            return Holder(int(pid), purpose) if pid.isdecimal() else None
         return None

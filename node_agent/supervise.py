@@ -30,10 +30,14 @@ def spawn_detached(settings: AgentSettings) -> int:
     """Start the agent in a session of its own and answer its process id.
 
     An agent that already runs on the state directory is adopted: it is told to reconnect at once, and
-    its id is the answer. Raises AgentDidNotStart.
+    its id is the answer. One of another version, or for another server, is ended and replaced.
+    Raises AgentDidNotStart.
     """
-    if (pid := nudge(settings.state_directory)) is not None:
-        return pid
+    holder = state.lock_holder(settings.state_directory)
+    if holder is not None and holder.purpose == settings.purpose:
+        nudge(settings.state_directory)
+        return holder.pid
+    stop(settings.state_directory)
     state.prepare(settings.state_directory)
     with _log_file(settings.state_directory).open("ab") as log_file:
         child = subprocess.Popen(
@@ -59,7 +63,8 @@ def spawn_detached(settings: AgentSettings) -> int:
 
 def running_pid(state_directory: Path) -> int | None:
     """The process id of the agent that runs on this state directory, or None."""
-    return state.lock_holder(state_directory)
+    holder = state.lock_holder(state_directory)
+    return holder.pid if holder is not None else None
 
 
 def nudge(state_directory: Path) -> int | None:

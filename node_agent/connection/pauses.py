@@ -15,7 +15,7 @@ _REFUSED_SECONDS = 3600.0
 #: Two agents with one token would else throw each other out for ever.
 _REPLACED_SECONDS = 120.0
 #: A link that lasted this long was a good one.
-STABLE_SECONDS = 30.0
+STABLE_SECONDS = 10.0
 _GREATEST_EXPONENT = 16
 
 

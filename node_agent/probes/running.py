@@ -86,6 +86,7 @@ class ProbeRun:
             self._parcel.finish(self._done(error=ProbeReason.CANCELLED, detail="The agent was stopped."))
             raise
         self._parcel.finish(done)
+        log.info("probe.ended", probe=str(done.probe_id), error=done.error, exit_code=done.exit_code)
 
     async def _attempt(self) -> ProbeDone:
         choice = await self._choose()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
+import os
 import stat
+import sys
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -176,6 +179,27 @@ class TestEnrol:
         with pytest.raises(StateDirectoryUnusable, match="no usable key"):
             await enrol(settings, "rle_one-shot")
         assert (settings.state_directory / "identity.key").read_text() == "damaged"
+
+    async def test_the_program_takes_the_token_from_standard_input(
+        self, office: Office, settings: AgentSettings
+    ) -> None:
+        office.answers = [ENROLLED]
+        own = {
+            "ROUTELOOM_AGENT_SERVER_URL": settings.server_url,
+            "ROUTELOOM_AGENT_STATE_DIRECTORY": str(settings.state_directory),
+        }
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "node_agent", "enrol"),
+            env={**os.environ, **own},
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        output, errors = await process.communicate(b"rle_one-shot\n")
+        assert (process.returncode, output) == (0, b"Enrolled as r1.\n")
+        assert b"rlg_made-up" not in errors
+        assert office.requests[0].token == "rle_one-shot"
+        assert "ping" in office.requests[0].capabilities.tools
 
     async def test_sends_no_secret_to_the_log(
         self, office: Office, settings: AgentSettings, capsys: pytest.CaptureFixture[str]

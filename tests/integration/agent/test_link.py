@@ -134,6 +134,22 @@ class TestComingBack:
             await control.next_line()
         assert control.attempts == ["Bearer rlg_made-up", "Bearer rlg_new"]
 
+    async def test_gives_way_to_another_agent_of_its_node(
+        self, control: ControlDouble, settings: AgentSettings, run_agent: RunAgent
+    ) -> None:
+        drawn: list[tuple[float, float]] = []
+
+        def dice(low: float, high: float) -> float:
+            drawn.append((low, high))
+            return low
+
+        async with run_agent(settings, dialling=Dialling(uniform=dice)):
+            line = await control.next_line()
+            await line.socket.close(4409, "replaced")
+            await wait_until(lambda: bool(drawn))
+        assert drawn == [(120.0, 240.0)]
+        assert len(control.attempts) == 1
+
     async def test_notices_a_server_that_hangs(
         self, control: ControlDouble, settings: AgentSettings, run_agent: RunAgent
     ) -> None:

@@ -17,7 +17,7 @@ from node_agent import supervise
 from node_agent.errors import AgentDidNotStart
 from node_agent.settings import AgentSettings
 from shared.testing.waiting import wait_until
-from tests.integration.agent.control_double import ControlDouble
+from tests.integration.agent.control_double import ControlDouble, control_double
 
 
 @pytest.fixture
@@ -49,6 +49,17 @@ class TestDetached:
         log_file = directory / "agent.log"
         assert "rlg_made-up" not in log_file.read_text()
         assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+
+    async def test_is_replaced_when_it_serves_another_server(
+        self, control: ControlDouble, settings: AgentSettings, spawned: int
+    ) -> None:
+        await control.next_line()
+        async with control_double() as other:
+            moved = settings.model_copy(update={"server_url": other.url})
+            pid = await asyncio.to_thread(supervise.spawn_detached, moved)
+            await other.next_line()
+            assert pid != spawned
+            assert supervise.running_pid(settings.state_directory) == pid
 
     async def test_stop_ends_one_that_does_not_listen(self, settings: AgentSettings, spawned: int) -> None:
         os.kill(spawned, signal.SIGSTOP)

@@ -5,7 +5,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from node_agent.probes.commands import GRACE_SECONDS, build, find_executable
@@ -51,6 +51,7 @@ class TestBuild:
         command = build("/usr/bin/ping", Tool.PING, ip_address("192.0.2.1"), ProbeOptions(), 60)
         assert command.stop_signal is signal.SIGINT
 
+    @settings(deadline=None)
     @given(st.sampled_from(list(Tool)), st.ip_addresses(), OPTIONS, SECONDS)
     def test_ends_with_the_address_and_nothing_of_the_caller(
         self, tool: Tool, address: object, options: ProbeOptions, seconds: float

@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from node_agent.probes.lines import LineSplitter, printable
@@ -50,12 +50,14 @@ class TestLineSplitter:
         assert len(splitter._kept) == 10
         assert splitter.finish() == ["x" * 10 + " … [999990 bytes cut]"]
 
+    @settings(deadline=None)
     @given(st.binary(max_size=60), st.lists(st.integers(0, 60), max_size=5))
     def test_does_not_depend_on_how_the_bytes_arrive(self, data: bytes, cuts: list[int]) -> None:
         edges = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
         chunks = [data[start:end] for start, end in pairwise(edges)]
         assert split(*chunks, line_bytes=8) == split(data, line_bytes=8)
 
+    @settings(deadline=None)
     @given(st.binary(max_size=200))
     def test_gives_only_harmless_text(self, data: bytes) -> None:
         for line in split(data):

@@ -3,7 +3,7 @@ from __future__ import annotations
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from node_agent.probes.outbox import BATCH_SECONDS, Outbox, Parcel
@@ -132,6 +132,7 @@ STEPS = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(STEPS)
 async def test_a_server_that_drops_repeats_gets_every_line_once_in_order(
     steps: list[tuple[str, int]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from node_agent.probes.mtr_live import MtrLive
@@ -40,12 +40,14 @@ EVENTS = st.lists(
 ).map(lambda events: [f"{kind} {hop} {word}" for kind, hop, word in events])
 
 
+@settings(deadline=None)
 @given(LINES)
 def test_no_output_makes_a_parser_raise(lines: list[str]) -> None:
     for summary in (parse_ping(lines), parse_traceroute(lines), parse_mtr(lines, "192.0.2.9")):
         json.dumps(summary, allow_nan=False)
 
 
+@settings(deadline=None)
 @given(EVENTS, st.booleans())
 def test_mtr_never_counts_more_replies_than_probes(events: list[str], complete: bool) -> None:
     summary = parse_mtr(events, "192.0.2.9", complete=complete)
@@ -55,6 +57,7 @@ def test_mtr_never_counts_more_replies_than_probes(events: list[str], complete: 
         assert 0 <= hop["loss_percent"] <= 100
 
 
+@settings(deadline=None)
 @given(EVENTS, st.booleans())
 def test_mtr_can_be_shown_at_any_point(events: list[str], complete: bool) -> None:
     live = MtrLive("192.0.2.9")

@@ -3,7 +3,7 @@ from __future__ import annotations
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.kernel.targets import (
@@ -89,6 +89,7 @@ class TestParseTarget:
     def test_reads_both_spellings_of_a_mapped_address(self) -> None:
         assert parse_target("::ffff:192.0.2.1") == IPv6Address("::ffff:192.0.2.1")
 
+    @settings(deadline=None)
     @given(st.text(max_size=300))
     def test_returns_or_refuses_any_text(self, text: str) -> None:
         try:
@@ -98,16 +99,19 @@ class TestParseTarget:
         assert text.isascii()
         assert str(target) == text.lower() or isinstance(target, IPv6Address)
 
+    @settings(deadline=None)
     @given(ADDRESSES)
     def test_reads_every_address_in_its_canonical_form(self, address: IPv4Address | IPv6Address) -> None:
         assert parse_target(str(address)) == address
 
+    @settings(deadline=None)
     @given(st.integers(min_value=0, max_value=2**32 - 1))
     def test_refuses_an_address_written_as_one_number(self, number: int) -> None:
         for text in (str(number), hex(number), oct(number).replace("0o", "0")):
             with pytest.raises(TargetInvalid):
                 parse_target(text)
 
+    @settings(deadline=None)
     @given(st.from_regex(r"[a-z0-9-]{1,9}[;|&$`'\"<>(){}\\*?!~#^=,/@+_]", fullmatch=True))
     def test_refuses_every_character_of_a_shell(self, text: str) -> None:
         with pytest.raises(TargetInvalid):
@@ -194,6 +198,7 @@ class TestTargetPolicy:
         everything = TargetPolicy(allow=(IPv6Network("::/0"),))
         assert "127.0.0.1" in (everything.refusal(ip_address(text)) or "")
 
+    @settings(deadline=None)
     @given(ADDRESSES, st.sampled_from([TargetPolicy(), CLEARNET, DN42]))
     def test_never_allows_a_default_denial(
         self, address: IPv4Address | IPv6Address, policy: TargetPolicy
@@ -203,10 +208,12 @@ class TestTargetPolicy:
         )
         assert not denied or policy.refusal(address) is not None
 
+    @settings(deadline=None)
     @given(ADDRESSES)
     def test_dn42_allows_all_that_clearnet_allows(self, address: IPv4Address | IPv6Address) -> None:
         assert CLEARNET.refusal(address) is not None or DN42.refusal(address) is None
 
+    @settings(deadline=None)
     @given(st.ip_addresses(v=4))
     def test_an_allowed_ipv4_network_opens_all_of_it(self, address: IPv4Address) -> None:
         assert TargetPolicy(allow=(ip_network("0.0.0.0/0"),)).refusal(address) is None

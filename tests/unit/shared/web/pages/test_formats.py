@@ -26,6 +26,7 @@ class TestNumbers:
 
     def test_carry_their_units(self) -> None:
         assert ENGLISH.milliseconds(34.42) == "34.4 ms"
+        assert ENGLISH.milliseconds(0.028) == "0.03 ms"
         assert ENGLISH.milliseconds(1234.5) == "1,234 ms"
         assert ENGLISH.size(1181116006) == "1.10 GiB"
         assert ENGLISH.size(12) == "12 B"

@@ -6,6 +6,7 @@ Rows bear the numbers of the parity cases. A missing server fails the run, it ne
 import asyncio
 import os
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 import pytest
 
@@ -134,6 +135,20 @@ class TestC5Arguments:
             await state.set("k", "w", ex=ex)  # type: ignore[arg-type]
         assert await state.get("k") == b"v"
         assert await state.ttl("k") > 80
+
+    async def test_a_lifetime_may_be_a_duration_of_whole_seconds(self, state: RedisRuntimeClient) -> None:
+        await state.set("k", "v", ex=timedelta(minutes=2))
+        assert 110 < await state.ttl("k") <= 120
+        with pytest.raises(RuntimeStateArgumentError):
+            await state.expire("k", timedelta(milliseconds=1500))
+        assert await state.expire("k", timedelta(seconds=-1))
+        assert await state.get("k") is None
+
+    @pytest.mark.parametrize("nx", [1, None, "yes"])
+    async def test_a_condition_is_true_or_false(self, state: RedisRuntimeClient, nx: object) -> None:
+        with pytest.raises(RuntimeStateArgumentError):
+            await state.set("k", "v", nx=nx)  # type: ignore[arg-type]
+        assert await state.get("k") is None
 
     @pytest.mark.parametrize("value", [None, True, 1.5, {}, [], object(), "\ud800"])
     async def test_a_bad_value_is_refused_before_any_effect(

@@ -10,8 +10,6 @@
 -- KEYS: the keys in the order of use. ARGV, for each step:
 --   set value seconds|'' 0|1(only if absent) · hset count name value ... · expire seconds · delete count
 
-local WIDEST_CALL = 4000 -- unpack is limited by Lua's stack
-
 local key_at, argument_at = 0, 0
 
 local function next_key()
@@ -75,13 +73,10 @@ end
 
 function perform.hset()
   local key, count = next_key(), tonumber(next_argument())
-  local added = 0
-  for first = argument_at + 1, argument_at + count, WIDEST_CALL do
-    local last = math.min(first + WIDEST_CALL - 1, argument_at + count)
-    added = added + redis.call('HSET', key, unpack(ARGV, first, last))
-  end
+  local first = argument_at + 1
   argument_at = argument_at + count
-  return added
+  -- Lua's stack takes some 8000 arguments; a batch holds far fewer.
+  return redis.call('HSET', key, unpack(ARGV, first, argument_at))
 end
 
 function perform.expire()

@@ -1,0 +1,142 @@
+"""How long readers wait while a hundred thousand keys expire, and what the commands cost.
+
+    python -m tests.benchmarks.runtime_state [--keys 100000] [--json]
+
+Goals: 99 of 100 reads within 5 ms, and no hold of the lock longer than 5 ms. Figures of the expiry are
+medians of three rounds, because wall time on a shared machine includes its other work. Where fakeredis is
+installed its figures stand beside ours, for the commands that both have.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import importlib
+import importlib.util
+import json
+import statistics
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from shared.runtime_state.facade import RedisRuntimeClient
+from shared.runtime_state.memory_backend import InMemoryRuntimeStateBackend
+from shared.runtime_state.memory_store import MemoryLimits
+
+GOAL_MILLISECONDS = 5.0
+CALLS = 20_000
+ROUNDS = 3
+LIMITS = MemoryLimits(max_bytes=2**30)
+
+
+class Clock:
+    """Real time that can be moved on at once, so that nobody waits for keys to expire."""
+
+    def __init__(self) -> None:
+        self.ahead = 0
+
+    def __call__(self) -> int:
+        return time.monotonic_ns() + self.ahead
+
+
+def percentile(samples: list[float], share: float) -> float:
+    return sorted(samples)[min(len(samples) - 1, int(len(samples) * share))]
+
+
+async def timed_reads(read: Callable[[], Awaitable[object]], until: asyncio.Task[Any]) -> list[float]:
+    """Seconds from when a reader was ready to when it had its answer, turn after turn of the event loop."""
+    samples = []
+    while not until.done():
+        began = time.perf_counter()
+        await asyncio.sleep(0)
+        await read()
+        samples.append(time.perf_counter() - began)
+    return samples
+
+
+async def expiry(keys: int) -> dict[str, float]:
+    clock = Clock()
+    backend = InMemoryRuntimeStateBackend(LIMITS, ticks=clock)
+    state = RedisRuntimeClient(backend, prefix="bench:")
+    for number in range(keys):
+        await state.set(f"dead:{number}", b"v" * 100, ex=30)
+    await state.set("alive", "v", ex=3600)
+    clock.ahead = 31_000_000_000
+    gc.collect()
+    sweep = asyncio.create_task(backend.sweep_expired())
+    samples = await timed_reads(lambda: state.get("alive"), sweep)
+    report = await sweep
+    held = await state.stats()
+    return {
+        "keys": report.removed,
+        "slices": report.slices,
+        "read_p50_ms": 1000 * percentile(samples, 0.50),
+        "read_p99_ms": 1000 * percentile(samples, 0.99),
+        "read_max_ms": 1000 * max(samples),
+        "longest_lock_hold_ms": 1000 * report.longest_slice_seconds,
+        "sweep_ms": 1000 * report.seconds,
+        "bytes_left": float(held.approx_bytes or 0),
+    }
+
+
+async def rate(call: Callable[[int], Awaitable[object]]) -> float:
+    began = time.perf_counter()
+    for number in range(CALLS):
+        await call(number % 1000)
+    return CALLS / (time.perf_counter() - began)
+
+
+async def rates(client: Any) -> dict[str, float]:
+    """Calls a second of one task, for what both kinds of client offer under one name."""
+    await client.hset("h", mapping={str(number): "v" for number in range(100)})
+    return {
+        "set": await rate(lambda n: client.set(f"k{n}", "v" * 100, ex=60)),
+        "get": await rate(lambda n: client.get(f"k{n}")),
+        "incr": await rate(lambda n: client.incr(f"n{n}")),
+        "expire": await rate(lambda n: client.expire(f"k{n}", 60)),
+        "ttl": await rate(lambda n: client.ttl(f"k{n}")),
+        "hset": await rate(lambda n: client.hset("h", mapping={str(n): "v"})),
+        "hget": await rate(lambda n: client.hget("h", str(n))),
+    }
+
+
+async def measure(keys: int) -> dict[str, dict[str, float]]:
+    ours = RedisRuntimeClient(InMemoryRuntimeStateBackend(LIMITS), prefix="bench:")
+    rounds = [await expiry(keys) for _ in range(ROUNDS)]
+    expired = {name: statistics.median(each[name] for each in rounds) for name in rounds[0]}
+    measured = {"expiry": expired, "calls_per_second": await rates(ours)}
+    if importlib.util.find_spec("fakeredis"):
+        peer = importlib.import_module("fakeredis").FakeAsyncRedis()
+        measured["fakeredis_calls_per_second"] = await rates(peer)
+        await peer.aclose()
+    return measured
+
+
+def show(measured: dict[str, dict[str, float]]) -> str:
+    lines = []
+    for group, figures in measured.items():
+        lines += [group, *(f"  {name:24}{value:14,.3f}" for name, value in figures.items())]
+    if "fakeredis_calls_per_second" not in measured:
+        lines.append("fakeredis is not installed; nothing to compare with")
+    expired = measured["expiry"]
+    for name in ("read_p99_ms", "longest_lock_hold_ms"):
+        verdict = "within" if expired[name] <= GOAL_MILLISECONDS else "ABOVE"
+        lines.append(f"{name} is {verdict} the goal of {GOAL_MILLISECONDS:.0f} ms")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--keys", type=int, default=100_000)
+    parser.add_argument("--json", action="store_true")
+    chosen = parser.parse_args()
+    measured = asyncio.run(measure(chosen.keys))
+    sys.stdout.write((json.dumps(measured, indent=2) if chosen.json else show(measured)) + "\n")
+
+
+if __name__ == "__main__":
+    main()

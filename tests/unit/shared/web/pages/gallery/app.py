@@ -11,8 +11,8 @@ from starlette.responses import HTMLResponse, Response
 from shared.kernel.principal import Principal, PrincipalKind, Role
 from shared.web.middleware import SecurityHeaders
 from shared.web.navigation import CONTROL_NAVIGATION
-from shared.web.pages import PageOptions, Pages, build_pages
 from shared.web.page_routes import pages_router
+from shared.web.pages import PageOptions, Pages, build_pages
 from tests.unit.shared.web.pages.gallery.streams import StreamScripts
 
 if TYPE_CHECKING:

@@ -17,10 +17,8 @@ from node_agent import logs
 from node_agent.collect.capabilities import find_capabilities
 from node_agent.enrolment import enrol
 from node_agent.run import main as run_agent
-from node_agent.settings import AgentSettings
+from node_agent.settings import ENROLMENT_TOKEN_VARIABLE, AgentSettings
 from shared.kernel.errors import AppError
-
-_TOKEN_VARIABLE = "ROUTELOOM_AGENT_ENROLMENT_TOKEN"  # noqa: S105 - the name of a variable
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -46,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 async def _enrol(settings: AgentSettings) -> None:
-    token = os.environ.get(_TOKEN_VARIABLE) or ("" if sys.stdin.isatty() else sys.stdin.readline())
+    token = os.environ.get(ENROLMENT_TOKEN_VARIABLE) or ("" if sys.stdin.isatty() else sys.stdin.readline())
     enrolled = await enrol(settings, token.strip() or None, capabilities=await find_capabilities())
     print(f"Enrolled as {enrolled.node_id}.")  # noqa: T201 - the answer to the person
 

@@ -11,6 +11,9 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from shared import __version__
 from shared.protocol.enrolment import NODE_ID_PATTERN
 
+#: Where the program may find the one-shot token; it is no setting, because no setting is a secret.
+ENROLMENT_TOKEN_VARIABLE = "ROUTELOOM_AGENT_ENROLMENT_TOKEN"  # noqa: S105 - the name of a variable
+
 
 class AgentSettings(BaseSettings):
     """Settings of one agent, which serves one node from one state directory."""

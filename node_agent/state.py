@@ -27,12 +27,21 @@ if TYPE_CHECKING:
 
 _PRIVATE_DIRECTORY = 0o700
 _PRIVATE_FILE = 0o600
+_OWN_FILES = frozenset({"identity.key", "agent-token", "agent.lock", "agent.log", "registration"})
 
 
 def prepare(directory: Path) -> None:
-    """Make the directory, for its owner only. Raises StateDirectoryUnusable with the cause."""
+    """Make the directory, for its owner only. Raises StateDirectoryUnusable with the cause.
+
+    A directory that holds other things is refused: taking its rights away could break its users.
+    """
     try:
         directory.mkdir(mode=_PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+        names = {path.name for path in directory.iterdir() if not path.name.startswith(".")}
+        if names and not names & _OWN_FILES:
+            raise StateDirectoryUnusable(
+                f"{directory} holds other files; name a directory for the agent alone."
+            )
         directory.chmod(_PRIVATE_DIRECTORY)
     except OSError as error:
         raise StateDirectoryUnusable(f"{directory} cannot be used: {error.strerror}.") from error

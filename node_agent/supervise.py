@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from node_agent import state
 from node_agent.errors import AgentDidNotStart
+from node_agent.settings import ENROLMENT_TOKEN_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,7 +95,8 @@ def _environment(settings: AgentSettings) -> dict[str, str]:
     values = settings.model_dump(mode="json", exclude_none=True)
     own = {f"ROUTELOOM_AGENT_{name.upper()}": str(value) for name, value in values.items()}
     path = os.pathsep.join(filter(None, (str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH"))))
-    return {**os.environ, **own, "PYTHONPATH": path}
+    inherited = {name: value for name, value in os.environ.items() if name != ENROLMENT_TOKEN_VARIABLE}
+    return {**inherited, **own, "PYTHONPATH": path}
 
 
 def _log_file(directory: Path) -> Path:

@@ -25,6 +25,10 @@ DEADLINE_GRACE = timedelta(seconds=5)
 #: An agent that was told to cancel has so long to answer.
 CANCEL_GRACE = timedelta(seconds=5)
 
+#: Agents cut lines themselves; they write a control character as four and add a word about the cut.
+_WRITTEN_OUT = 4
+_WORD_ABOUT_THE_CUT = 256
+
 _SUMMARY_DEPTH = 12
 _SUMMARY_ITEMS = 5000
 _PING_WITHOUT_ANSWER = 1
@@ -88,6 +92,11 @@ def share_of(limits: ProbeLimits, nodes: int) -> ProbeLimits:
 def clean_text(text: str) -> str:
     """Text that every database and every reader takes: no NUL, no half of a surrogate pair."""
     return text.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def longest_line(limits: ProbeLimits) -> int:
+    """The greatest line that an agent which keeps to the limits can send."""
+    return limits.line_bytes * _WRITTEN_OUT + _WORD_ABOUT_THE_CUT
 
 
 def clip(text: str, limit: int) -> tuple[str, bool]:

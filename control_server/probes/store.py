@@ -16,7 +16,7 @@ from typing import Any
 from uuid import UUID
 
 from control_server.probes.errors import OutputRefused, ProbeUnknown, TooManyViewers
-from control_server.probes.rules import clip
+from control_server.probes.rules import clip, longest_line
 from control_server.probes.schemas import Appended, Closed, Ending, Line, Outcome, ProbeJob, Snapshot
 from shared.kernel.clock import Clock
 from shared.protocol.frames import OutputLine
@@ -142,7 +142,7 @@ class ProbeRelay:
 
     @staticmethod
     def _take(entry: _Entry, share: _Share, node: str, line: OutputLine) -> bool:
-        text, cut = clip(line.text, share.limits.line_bytes)
+        text, cut = clip(line.text, longest_line(share.limits))
         if entry.job.drop_oldest:
             entry.push(node, line.stream, text)
             share.lines += 1

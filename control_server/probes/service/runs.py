@@ -159,7 +159,7 @@ class ProbeRuns:
         if not await self.end_share(frame.probe_id, node_id, outcome):
             self._refuse(peer, frame.probe_id, OutputRefused())
             return
-        peer.send(ProbeStored(probe_id=frame.probe_id, seq=frame.last_seq))
+        peer.send(ProbeStored(probe_id=frame.probe_id, seq=frame.last_seq, final=True))
 
     def _refuse(self, peer: Peer, probe_id: UUID, refusal: OutputRefused) -> None:
         self.metrics.refused.labels(refusal.code).inc()

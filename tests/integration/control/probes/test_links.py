@@ -20,7 +20,7 @@ async def node(stage: Stage, node_id: str = "alpha") -> dict[str, Any]:
 
 
 def is_connected(stage: Stage) -> bool:
-    return stage.resources.connections.find("alpha") is not None
+    return stage.runs.link.connections.find("alpha") is not None
 
 
 class TestReconnecting:
@@ -29,7 +29,7 @@ class TestReconnecting:
             old.stop_reading()  # as a network that was cut, with the server still unaware
             async with any_stage.agent() as new:
                 assert new.close_code is None
-                (only,) = any_stage.resources.connections.all()
+                (only,) = any_stage.runs.link.connections.all()
                 assert only.fencing_token == 2
                 old.resume_reading()
                 assert await old.closed() == CloseCode.REPLACED
@@ -149,5 +149,5 @@ class TestWithoutAgent:
 
 
 def heard_at(stage: Stage) -> object:
-    beat = stage.resources.presence.find("alpha")
+    beat = stage.runs.link.presence.find("alpha")
     return beat.at if beat and isinstance(beat.heartbeat, Heartbeat) else None

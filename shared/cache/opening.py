@@ -40,6 +40,8 @@ def open_cache(
 
 def tls_context(settings: TierSettings) -> ssl.SSLContext:
     """One context for all connections: certificates are read once, host names always checked."""
+    if (settings.tls_certificate is None) != (settings.tls_key is None):
+        raise ValueError("tls_certificate and tls_key are set together or not at all")
     context = ssl.create_default_context(cafile=settings.tls_ca)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     if settings.tls_certificate is not None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Self
 from urllib.parse import unquote, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 _PLAIN_SCHEMES = frozenset({"redis", "valkey"})
 _TLS_SCHEMES = frozenset({"rediss", "valkeys"})
@@ -33,8 +32,8 @@ class SentinelSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    addresses: Annotated[list[str], Field(min_length=1, description="host:port of each sentinel")]
-    service: Annotated[str, Field(min_length=1, description="name of the master set")]
+    addresses: list[str] = Field(min_length=1, description="host:port of each sentinel")
+    service: str = Field(min_length=1, description="name of the master set")
     username: str | None = None
     password: SecretStr | None = None
 
@@ -49,45 +48,37 @@ class TierSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    url: Annotated[
-        SecretStr | None,
-        Field(
-            default=None, description="redis://, rediss://, valkey:// or valkeys://; empty: not configured"
-        ),
-    ]
-    pool_size: Annotated[int, Field(default=20, ge=1, le=1000, description="connections of one process")]
-    deadline: Annotated[
-        timedelta | None,
-        Field(default=None, description="every call ends by then; 250 ms for kv and 100 ms for cache"),
-    ]
-    heartbeat: Annotated[
-        timedelta,
-        Field(default=timedelta(seconds=5), description="silence after which a subscriber asks"),
-    ]
-    heartbeat_reply_within: Annotated[
-        timedelta,
-        Field(default=timedelta(seconds=1), description="a subscriber without an answer by then reconnects"),
-    ]
-    namespace: Annotated[
-        str, Field(default="", pattern=r"^[A-Za-z0-9._-]*$", description="prefix of every key and channel")
-    ]
-    tls_ca: Annotated[Path | None, Field(default=None, description="certificate authority of the server")]
-    tls_certificate: Annotated[Path | None, Field(default=None, description="our certificate for the server")]
-    tls_key: Annotated[Path | None, Field(default=None, description="the key of our certificate")]
+    url: SecretStr | None = Field(
+        default=None, description="redis://, rediss://, valkey:// or valkeys://; empty: not configured"
+    )
+    pool_size: int = Field(default=20, ge=1, le=1000, description="connections of one process")
+    deadline: timedelta | None = Field(
+        default=None, description="every call ends by then; 250 ms for kv and 100 ms for cache"
+    )
+    heartbeat: timedelta = Field(
+        default=timedelta(seconds=5), description="silence after which a subscriber asks"
+    )
+    heartbeat_reply_within: timedelta = Field(
+        default=timedelta(seconds=1), description="a subscriber without an answer by then reconnects"
+    )
+    namespace: str = Field(
+        default="", pattern=r"^[A-Za-z0-9._-]*$", description="prefix of every key and channel"
+    )
+    tls_ca: Path | None = Field(default=None, description="certificate authority of the server")
+    tls_certificate: Path | None = Field(default=None, description="our certificate for the server")
+    tls_key: Path | None = Field(default=None, description="the key of our certificate")
     sentinel: SentinelSettings | None = None
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.url is not None and not self.url.get_secret_value():
-            self.url = None
-        if (self.tls_certificate is None) != (self.tls_key is None):
-            raise ValueError("tls_certificate and tls_key are set together or not at all")
-        if self.url is not None:
-            self.address()
-        return self
+    @field_validator("url")
+    @classmethod
+    def _no_url_is_none(cls, url: SecretStr | None) -> SecretStr | None:
+        return url if url is not None and url.get_secret_value() else None
 
     def address(self) -> Address:
-        """The URL, taken apart; a message about a bad one never repeats it."""
+        """The URL, taken apart.
+
+        Checked here and not while the settings are validated: a validation error repeats what it was given.
+        """
         if self.url is None:
             raise ValueError("the tier has no URL")
         parts = urlsplit(self.url.get_secret_value())

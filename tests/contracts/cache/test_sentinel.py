@@ -1,19 +1,28 @@
 """A master that moves: found by the sentinels before every connect."""
 
-import asyncio
+import shutil
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from shared.cache import SentinelSettings, Tier, TierUnavailable
-from shared.testing.servers import KeyValueServer, redis_server, valkey_server
-from shared.testing.servers.key_value import REDIS, VALKEY
+from shared.testing.servers import KeyValueServer
+from shared.testing.servers.key_value import REDIS, VALKEY, Program
 from tests.contracts.cache.subjects import eventually, opened
 
 SERVICE = "tier"
+
+
+class ReplicatedServer(KeyValueServer):
+    """A server with a configuration file of its own: a sentinel makes it rewrite the one it started from."""
+
+    def __init__(self, program: Program, directory: Path) -> None:
+        super().__init__(program, directory, None)
+        self._configuration = Path(shutil.copy(self._configuration, directory / "server.conf"))
 
 
 class SentinelServer(KeyValueServer):
@@ -47,10 +56,20 @@ class SentinelServer(KeyValueServer):
             return False
 
 
+@contextmanager
+def _running(program: Program, directory: Path) -> Iterator[KeyValueServer]:
+    server = ReplicatedServer(program, directory)
+    server.start_first()
+    try:
+        yield server
+    finally:
+        server.kill()
+
+
 @pytest.fixture
 def replicated(tier: Tier, tmp_path: Path) -> Iterator[tuple[KeyValueServer, KeyValueServer, SentinelServer]]:
-    start = valkey_server if tier is Tier.KV else redis_server
-    with start(tmp_path / "one") as one, start(tmp_path / "two") as two:
+    program = VALKEY if tier is Tier.KV else REDIS
+    with _running(program, tmp_path / "one") as one, _running(program, tmp_path / "two") as two:
         one._ask("CONFIG SET repl-diskless-sync-delay 0")
         two._ask(f"REPLICAOF 127.0.0.1 {one.port}")
         # A sentinel that meets the master before it has a replica looks again only after ten seconds.
@@ -58,7 +77,7 @@ def replicated(tier: Tier, tmp_path: Path) -> Iterator[tuple[KeyValueServer, Key
         while "master_link_status:up" not in two._ask("INFO replication"):
             assert time.monotonic() < deadline
             time.sleep(0.02)
-        sentinel = SentinelServer(VALKEY if tier is Tier.KV else REDIS, tmp_path / "sentinel", None)
+        sentinel = SentinelServer(program, tmp_path / "sentinel", None)
         sentinel.master_port = one.port
         sentinel.start_first()
         try:
@@ -77,7 +96,7 @@ async def test_follows_the_master(
         await subject.cache.set_json(key, "before", ttl_seconds=600)
         assert f"routeloom:tests:{tier}" in one._ask("CLIENT LIST")
         await eventually(lambda: "slaves=1" in sentinel._ask("INFO sentinel"))
-        await asyncio.to_thread(sentinel._ask, f"SENTINEL FAILOVER {SERVICE}")
+        await eventually(lambda: sentinel._ask(f"SENTINEL FAILOVER {SERVICE}").startswith("+OK"))
 
         async def written_to_the_new_master() -> bool:
             try:

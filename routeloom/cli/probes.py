@@ -55,7 +55,7 @@ def ping(  # noqa: PLR0913 - one parameter for each option of the command line
     target: Target,
     *,
     node: Nodes,
-    count: Annotated[int | None, typer.Option("--count", "-c", min=1, max=100)] = None,
+    count: Annotated[int | None, typer.Option("--count", "-c", min=1, max=100, help="Echo requests")] = None,
     v4: Family4 = False,
     v6: Family6 = False,
     server: Server = None,
@@ -71,7 +71,9 @@ def traceroute(  # noqa: PLR0913 - one parameter for each option of the command 
     target: Target,
     *,
     node: Nodes,
-    max_hops: Annotated[int | None, typer.Option("--max-hops", "-m", min=1, max=64)] = None,
+    max_hops: Annotated[
+        int | None, typer.Option("--max-hops", "-m", min=1, max=64, help="Greatest hop limit")
+    ] = None,
     v4: Family4 = False,
     v6: Family6 = False,
     server: Server = None,

@@ -45,6 +45,7 @@ from shared.durable.client import ConnectionLimits, open_client, open_cluster_cl
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
     from shared.database import Database
@@ -127,19 +128,18 @@ class RedisBackend:
 
     async def places(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
-        queue, raw = f"{self.prefix}:queue", self.raw
-        members = {
-            "pending": await raw.lrange(f"{queue}:pending", 0, -1),
-            "delayed": await raw.zrange(f"{queue}:delayed", 0, -1),
-            "leased": await raw.zrange(f"{queue}:lease-expiry", 0, -1),
-            "dead": await raw.zrange(f"{queue}:dead", 0, -1),
-        }
-        for place, ids in members.items():
+        queue = f"{self.prefix}:queue"
+        moment = self.raw.pipeline(transaction=True)  # one instant: workers go on meanwhile
+        moment.lrange(f"{queue}:pending", 0, -1)
+        for name in ("delayed", "lease-expiry", "dead"):
+            moment.zrange(f"{queue}:{name}", 0, -1)
+        for name in ("jobs", "counters", "leases"):
+            moment.hkeys(f"{queue}:{name}")
+        answers = [[member.decode() for member in answer] for answer in await moment.execute()]
+        for place, ids in zip(("pending", "delayed", "leased", "dead"), answers, strict=False):
             for job_id in ids:
-                found.setdefault(job_id.decode(), []).append(place)
-        jobs = {job_id.decode() for job_id in await raw.hkeys(f"{queue}:jobs")}
-        counters = {job_id.decode() for job_id in await raw.hkeys(f"{queue}:counters")}
-        leases = {job_id.decode() for job_id in await raw.hkeys(f"{queue}:leases")}
+                found.setdefault(job_id, []).append(place)
+        jobs, counters, leases = map(set, answers[4:])
         assert jobs == counters == found.keys()
         assert leases == {job_id for job_id, where in found.items() if "leased" in where}
         return found
@@ -233,6 +233,12 @@ async def sql_backend(name: str, url: str) -> AsyncIterator[SqlBackend]:
         yield SqlBackend(name, database)
     finally:
         await database.close()
+
+
+def open_backend(name: str, url: str) -> AbstractAsyncContextManager[Backend]:
+    if name in {"postgres", "sqlite"}:
+        return sql_backend(name, url)
+    return redis_backend(name, url)
 
 
 def create_sqlite_file(path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from redis import Redis
 
-from shared.testing.servers.key_value import VALKEY, KeyValueServer
+from shared.testing.servers.key_value import VALKEY_STATE, KeyValueServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ def valkey_cluster(directory: Path, masters: int = 3) -> Iterator[str]:
     with ExitStack() as stack:
         nodes = []
         for number in range(masters):
-            node = ClusterNode(VALKEY, directory / f"node-{number}", None)
+            node = ClusterNode(VALKEY_STATE, directory / f"node-{number}", None)
             stack.callback(node.kill)
             node.start_first()
             nodes.append(node)

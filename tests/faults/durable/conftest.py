@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.contracts.durable.backends import copy_sqlite_file
-from tests.contracts.durable.conftest import durable_postgres, sqlite_template
+from tests.contracts.durable.backends import open_backend
+from tests.contracts.durable.servers import (
+    cluster_url,
+    durable_postgres,
+    locate,
+    sqlite_template,
+    valkey_state,
+)
 from tests.faults.durable.effects import Effects
 from tests.faults.durable.nursery import Nursery, nursery
-from tests.faults.durable.rollout import open_backend
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from tests.contracts.durable.backends import Backend
 
-__all__ = ["durable_postgres", "sqlite_template"]
+__all__ = ["cluster_url", "durable_postgres", "sqlite_template", "valkey_state"]
 
 
 @pytest.fixture(scope="session")
@@ -42,12 +47,7 @@ def effects(tmp_path: Path) -> Effects:
 
 @pytest.fixture(params=["valkey", "postgres", "sqlite"])
 def location(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
-    name: str = request.param
-    if name == "sqlite":
-        return name, copy_sqlite_file(request.getfixturevalue("sqlite_template"), tmp_path)
-    if name == "postgres":
-        return name, request.getfixturevalue("durable_postgres")
-    return name, f"{request.getfixturevalue(name).url}/1"
+    return locate(request.param, request, tmp_path)
 
 
 @pytest.fixture

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shared.durable import LeaseLostError, LoopContext, LoopEvent, QueuedJob, QueuePolicy
-from tests.contracts.durable.backends import START, redis_backend, sql_backend
+from tests.contracts.durable.backends import START, open_backend
 from tests.faults.durable.effects import Effects
 
 if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
-
     from shared.durable import QueueLease
     from tests.contracts.durable.backends import AnyQueue, Backend
 
@@ -38,12 +36,6 @@ class Assignment:
     #: Where to stop and wait to be killed.
     stop_at: str = ""
     acknowledge_first: bool = False
-
-
-def open_backend(name: str, url: str) -> AbstractAsyncContextManager[Backend]:
-    if name in {"postgres", "sqlite"}:
-        return sql_backend(name, url)
-    return redis_backend(name, url)
 
 
 @dataclass(slots=True)

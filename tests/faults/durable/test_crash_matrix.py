@@ -43,6 +43,7 @@ async def assert_done_once_and_completely(backend: Backend, effects: Effects) ->
     assert (page.gap, page.reset) == (0, False)
 
 
+@pytest.mark.processes
 class TestKilled:
     @pytest.mark.parametrize("point", POINTS)
     async def test_another_worker_goes_on_from_there(
@@ -61,6 +62,7 @@ class TestKilled:
         assert await backend.places() == {}
 
 
+@pytest.mark.processes
 class TestFrozen:
     async def test_a_worker_that_slept_past_its_lease_is_refused_everywhere(
         self, backend: Backend, location: tuple[str, str], effects: Effects, workers: Nursery

@@ -54,6 +54,7 @@ def jobs_of(location: tuple[str, str], backend: Backend, effects: Effects) -> As
     return Assignment(*location, backend.prefix, str(effects.directory), "jobs", lease_seconds=LEASE_SECONDS)
 
 
+@pytest.mark.processes
 class TestKilledAtRandom:
     async def test_each_job_is_done_exactly_once_in_effect(
         self, backend: Backend, location: tuple[str, str], effects: Effects, workers: Nursery

@@ -179,8 +179,7 @@ class AuthMethod(NamedTuple):
     raw: str
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectPath:
+class ObjectPath(NamedTuple):
     """Where an object stands: its class and its file name as text."""
 
     object_class: str

@@ -23,11 +23,12 @@ _FILTERS = frozenset({b"data/filter.txt", b"data/filter6.txt"})
 
 def show(path: bytes) -> str:
     """A path as text that both databases take and index; two paths never look the same."""
-    shown = path.replace(b"\\", b"\\\\").decode(errors="backslashreplace")
-    text = "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in shown
-    )
+    text = path.replace(b"\\", b"\\\\").decode(errors="backslashreplace")
+    if not text.isprintable():
+        text = "".join(
+            character if character.isprintable() else character.encode("unicode_escape").decode()
+            for character in text
+        )
     if len(text) <= _LONGEST_SHOWN:
         return text
     return f"{text[:200]}…{hashlib.sha256(path).hexdigest()}"

@@ -17,6 +17,11 @@ from registry_server.objects.schemas import (
 )
 
 _EXECUTABLE = "100755"
+#: The classes that each attribute may name, as they are stored.
+_TARGETS = {
+    name: {attribute: " ".join(targets) for attribute, targets in of_class.references.items()}
+    for name, of_class in CLASSES.items()
+}
 
 
 def index_rows(files: Iterable[FileVersion], first_id: int) -> IndexRows:
@@ -54,12 +59,12 @@ def _store_object(
 
 def _derive(rows: IndexRows, found: RegistryObject, ident: int) -> None:
     rows.attributes.extend(
-        (ident, position, name, value, line) for position, (name, value, line) in enumerate(found.attributes)
+        (ident, position, *attribute) for position, attribute in enumerate(found.attributes)
     )
-    classes = CLASSES[found.object_class].references
+    classes = _TARGETS[found.object_class]
     rows.references.extend(
-        (ident, position, attribute, target, shown, line, " ".join(classes[attribute]), False)
-        for position, (attribute, target, shown, line) in enumerate(found.references)
+        (ident, position, *reference, classes[reference.attribute], False)
+        for position, reference in enumerate(found.references)
     )
     rows.routes.extend(
         (ident, origin, prefix.family, prefix.first, prefix.last, prefix.length, prefix.text, max_length)

@@ -34,12 +34,6 @@ def environment(tmp_path: Path) -> dict[str, str]:
     }
 
 
-def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-
-
 async def answered(url: str) -> httpx2.Response:
     async with httpx2.AsyncClient() as client, asyncio.timeout(30):
         while True:
@@ -65,15 +59,6 @@ async def test_what_seed_made_is_served(
     finally:
         process.send_signal(signal.SIGTERM)
         assert await process.wait() in {0, -signal.SIGTERM}
-
-
-def test_sync_says_in_one_sentence_why_it_cannot(
-    environment: dict[str, str], tmp_path: Path, sqlite_template: Path
-) -> None:
-    shutil.copy(sqlite_template, tmp_path / "registry.db")
-    done = run(environment, "sync")
-    assert done.returncode == 69
-    assert "The registry's repository does not answer" in done.stderr
 
 
 def test_generate_writes_a_sample_that_git_can_clone(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from registry_server.mirror import tasks
 from registry_server.mirror.errors import RepositoryBroken, SyncHeld, UpstreamUnavailable
 from registry_server.mirror.repository import MirrorRepository
 from registry_server.mirror.schemas import SyncMode, SyncOutcome
@@ -202,6 +203,7 @@ class TestBadObjects:
         assert list(await registry.raws()) == ["data/mntner/FOO-MNT"]
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 class TestGuard:
     async def test_holds_what_would_drop_too_much_until_it_is_forced(
         self, registries: Registries, upstream: Upstream
@@ -239,6 +241,7 @@ class TestGuard:
             await registry.sync()
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 class TestUpstream:
     async def test_an_absent_upstream_leaves_the_last_good_state(
         self, registries: Registries, upstream: Upstream, tmp_path: Path
@@ -255,6 +258,17 @@ class TestUpstream:
             SyncOutcome.FAILED,
             "registry_upstream_unavailable",
         )
+
+    async def test_the_schedule_goes_on_after_a_refusal(
+        self, registries: Registries, upstream: Upstream
+    ) -> None:
+        registry = await registries.open(upstream)
+        (loop,) = tasks.loops(registry.mirror)
+        await loop.run_once()
+        upstream.commit({"data/mntner/FOO-MNT": FOO})
+        await loop.run_once()
+        outcomes = [sync.outcome for sync in (await registry.mirror.status()).syncs]
+        assert outcomes == [SyncOutcome.APPLIED, SyncOutcome.FAILED]
 
     async def test_a_damaged_copy_is_fetched_anew(self, registries: Registries, upstream: Upstream) -> None:
         upstream.commit({"data/mntner/FOO-MNT": FOO})

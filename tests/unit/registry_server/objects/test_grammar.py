@@ -79,8 +79,8 @@ class TestParse:
         assert found(b"") == [("empty_object", None)]
 
     def test_reads_a_long_continued_value_in_linear_time(self) -> None:
-        attributes, _ = parse(b"remarks: x\n" + b" y\n" * 80_000)
-        assert attributes[0].value.count("\n") == 80_000
+        attributes, _ = parse(b"remarks: x\n" + b" y\n" * 20_000)
+        assert attributes[0].value.count("\n") == 20_000
 
     @given(st.binary(max_size=400))
     def test_never_raises(self, raw: bytes) -> None:

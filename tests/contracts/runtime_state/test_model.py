@@ -16,7 +16,7 @@ from shared.runtime_state import (
     RuntimeStateUsageError,
     create_runtime_state_client,
 )
-from tests.contracts.runtime_state.subjects import fit_url, random_prefix
+from tests.contracts.runtime_state.subjects import PATIENCE, fit_url, random_prefix
 
 SLACK = 5
 
@@ -50,7 +50,7 @@ class SameAnswers(RuleBasedStateMachine):
         self.loop = asyncio.new_event_loop()
         prefix = random_prefix()
         self.memory = create_runtime_state_client("memory://model", prefix=prefix)
-        self.server = create_runtime_state_client(self.url, prefix=prefix)
+        self.server = create_runtime_state_client(self.url, prefix=prefix, deadline=PATIENCE)
 
     def teardown(self) -> None:
         self._run(self.server.delete("a", "b", "c", ""))

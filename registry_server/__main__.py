@@ -1,4 +1,4 @@
-"""`python -m registry_server serve | work | migrate | seed | sync | generate`."""
+"""`python -m registry_server serve | work | migrate | seed | sync | generate | check`."""
 
 from registry_server.commands import main
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,10 @@ from prometheus_client import CollectorRegistry
 
 from registry_server.app import create_app
 from registry_server.metrics import RegistryMetrics
-from registry_server.mirror.schemas import SyncRead, SyncTrigger
+from registry_server.mirror.schemas import MirrorSettings, SyncRead, SyncTrigger
+from registry_server.mirror.store.repository import read_checkout
+from registry_server.objects.schemas import Severity
+from registry_server.objects.service import find_problems
 from registry_server.resources import open_resources
 from registry_server.samples.schemas import SamplePlan
 from registry_server.samples.service import generate
@@ -79,6 +83,32 @@ def generate_sample(
         stop(refusal)
     total = sum(manifest.objects.values())
     typer.echo(f"{directory}: {total} objects, {manifest.commits} commits, tip {manifest.head}")
+
+
+@app.command("check")
+def check(
+    directory: Annotated[Path, typer.Argument(help="A registry's repository on this host.", exists=True)],
+    *,
+    revision: Annotated[str, typer.Option(help="Branch or commit to look at.")] = "HEAD",
+    severity: Annotated[Severity, typer.Option(help="The mildest problems to show.")] = Severity.NOTICE,
+) -> None:
+    """Show what is wrong with each object, by file and line; exit status 1 where there is an error."""
+    shown = list(Severity)[: list(Severity).index(severity) + 1]
+
+    async def look() -> None:
+        files = await read_checkout(directory, revision, MirrorSettings())
+        problems = find_problems(files)
+        for path, problem in problems:
+            if problem.severity in shown:
+                place = path if problem.line is None else f"{path}:{problem.line}"
+                typer.echo(f"{place}: {problem.severity}: {problem.detail} [{problem.code}]")
+        counts = Counter(problem.severity for _, problem in problems)
+        summary = ", ".join(f"{counts[each]} {each}s" for each in Severity)
+        typer.echo(f"{len(files)} files: {summary}", err=True)
+        if counts[Severity.ERROR]:
+            raise typer.Exit(1)
+
+    run(look())
 
 
 def main() -> None:

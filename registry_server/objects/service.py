@@ -8,14 +8,30 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from registry_server.objects.repository.index import IndexRepository
+from registry_server.objects.rules.grammar import quote
 from registry_server.objects.rules.paths import show
 from registry_server.objects.rules.rows import index_rows
-from registry_server.objects.schemas import FileVersion, IndexCounts
+from registry_server.objects.schemas import FileVersion, IndexCounts, Problem, ProblemCode
 
 #: Raised when a file would be read differently than before: everything is then read anew.
 GRAMMAR_VERSION = 1
 #: Files that are read and stored together: bounds the memory of a load.
 _CHUNK = 2000
+
+
+def find_problems(files: Sequence[FileVersion]) -> list[tuple[str, Problem]]:
+    """Everything wrong with the files taken together, by path; what a sync of them would record."""
+    rows = index_rows(files, 1)
+    found = [
+        (path, Problem(ProblemCode(code), line, detail)) for path, _, code, _, line, detail in rows.problems
+    ]
+    paths = {ident: path for ident, path, *_ in rows.objects}
+    keys = {(object_class, folded) for _, _, object_class, _, folded, *_ in rows.objects}
+    for ident, _, attribute, target, shown, line, classes, _ in rows.references:
+        if not any((object_class, target) in keys for object_class in classes.split()):
+            detail = f"{attribute} names {quote(shown)}, which is not in the registry"
+            found.append((paths[ident], Problem(ProblemCode.DANGLING_REFERENCE, line, detail)))
+    return sorted(found, key=lambda each: (each[0], each[1].line or 0, each[1].code))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Iterable
@@ -19,9 +20,22 @@ _REWRITTEN = 3
 
 
 def generate(plan: SamplePlan, directory: Path) -> Manifest:
-    """Write the sample and its manifest into the directory, which is new, empty or an older sample."""
-    if directory.exists() and any(directory.iterdir()) and not (directory / MANIFEST).exists():
-        raise SampleDirectoryTaken(f"{directory} holds something else; choose an empty directory")
+    """Write the sample and its manifest into the directory, which is new, empty or an older sample.
+
+    A new one appears whole or not at all, whenever the process dies.
+    """
+    if directory.exists() and any(directory.iterdir()):
+        if not (directory / MANIFEST).exists():
+            raise SampleDirectoryTaken(f"{directory} holds something else; choose an empty directory")
+        return _write(plan, directory)
+    unfinished = directory.with_name(f".{directory.name}.unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    manifest = _write(plan, unfinished)
+    unfinished.replace(directory)
+    return manifest
+
+
+def _write(plan: SamplePlan, directory: Path) -> Manifest:
     files, commits = imagine(plan)
     directory.mkdir(parents=True, exist_ok=True)
     _git(directory, "init", "--quiet", "--bare", f"--initial-branch={BRANCH.decode().rsplit('/', 1)[-1]}")

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 from registry_server.mirror.errors import MirrorNotConfigured, RepositoryBroken, UpstreamUnavailable
 from registry_server.mirror.rules import output
@@ -151,6 +152,15 @@ class BareRepository:
             return await self.git.run(*arguments, stdin=stdin, most_bytes=most_bytes)
         except GitFailed as failed:
             raise RepositoryBroken(f"The mirrored repository cannot be read: {failed.message}") from failed
+
+
+async def read_checkout(directory: Path, revision: str, settings: MirrorSettings) -> list[FileVersion]:
+    """Every file under `data/` of a repository on this host, bare or with a work tree."""
+    inner = directory / ".git"
+    git = Git((inner if inner.exists() else directory).resolve(), settings.time_limit)
+    repository = BareRepository(git, settings)
+    entries = await repository.tree(revision)
+    return await repository.read([entry for entry in entries if entry.path.startswith(b"data/")])
 
 
 def _lines(blobs: list[str]) -> bytes:

@@ -18,6 +18,8 @@ from registry_server.samples.schemas import Manifest
 from registry_server.samples.service import MANIFEST
 from registry_server.settings import RegistrySettings
 from shared.testing.servers.ports import free_loopback_port
+from tests.integration.registry.objects import END
+from tests.integration.registry.upstream import Upstream
 
 ROOT = Path(__file__).parents[3]
 COMMAND = (sys.executable, "-m", "registry_server")
@@ -67,3 +69,31 @@ def test_generate_writes_a_sample_that_git_can_clone(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     subprocess.run(["git", "clone", "--quiet", tmp_path / "made", tmp_path / "clone"], check=True)
     assert (tmp_path / "clone" / "data" / "mntner" / "DN42-MNT").exists()
+
+
+def test_check_names_every_planted_problem_by_file_and_line(sample: tuple[Upstream, Manifest]) -> None:
+    upstream, manifest = sample
+    done = CliRunner().invoke(app, ["check", str(upstream.directory)])
+    assert done.exit_code == 1
+    found = sorted(
+        (line.split(": ", 1)[0], line.rsplit("[", 1)[1].rstrip("]"))
+        for line in done.stdout.splitlines()
+        if line.endswith("]")
+    )
+    planted = sorted(
+        (each.path if each.line is None else f"{each.path}:{each.line}", each.code)
+        for each in manifest.planted
+    )
+    assert found == planted
+
+
+def test_check_shows_only_what_is_grave_when_asked(sample: tuple[Upstream, Manifest]) -> None:
+    done = CliRunner().invoke(app, ["check", "--severity", "error", str(sample[0].directory)])
+    assert ": error: " in done.stdout
+    assert ": notice: " not in done.stdout
+
+
+def test_check_is_content_with_a_registry_without_mistakes(upstream: Upstream) -> None:
+    upstream.commit({"data/mntner/FOO-MNT": f"mntner:             FOO-MNT\n{END}".encode()})
+    done = CliRunner().invoke(app, ["check", str(upstream.directory)])
+    assert (done.exit_code, done.stdout.strip()) == (0, "")

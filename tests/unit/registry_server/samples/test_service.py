@@ -28,6 +28,12 @@ class TestGenerate:
         with pytest.raises(SampleDirectoryTaken):
             generate(SamplePlan(objects=100, commits=6), tmp_path / "other")
 
+    def test_starts_again_where_it_was_killed(self, tmp_path: Path) -> None:
+        (tmp_path / ".sample.unfinished").mkdir()
+        (tmp_path / ".sample.unfinished" / "HEAD").touch()
+        generate(SamplePlan(objects=100, commits=6), tmp_path / "sample")
+        assert [path.name for path in tmp_path.iterdir()] == ["sample"]
+
 
 class TestImagine:
     @pytest.mark.parametrize("force_push", [False, True])

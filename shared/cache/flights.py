@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+_REMEMBERED = 1_000
+
 
 @dataclass(slots=True)
 class _Flight:
@@ -20,6 +22,12 @@ class Flights:
     def __init__(self) -> None:
         self._flights: dict[str, _Flight] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._landings: dict[str, int] = {}
+        self._count = 0
+
+    def landing(self, name: str) -> int:
+        """Identifies the last flight of this name that landed; 0 when none is remembered."""
+        return self._landings.get(name, 0)
 
     async def join(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
         """Wait for the flight of this name, starting it if there is none. The last to leave ends it."""
@@ -60,6 +68,11 @@ class Flights:
     def _ended(self, name: str, flight: _Flight) -> None:
         self._tasks.discard(flight.task)
         self._forget(name, flight)
+        self._count += 1
+        self._landings.pop(name, None)
+        self._landings[name] = self._count
+        if len(self._landings) > _REMEMBERED:
+            del self._landings[next(iter(self._landings))]
         if not flight.task.cancelled():
             flight.task.exception()  # seen, even when nobody waited for it
 

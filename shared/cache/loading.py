@@ -44,7 +44,7 @@ class Loader:
         if self._gateway.transport is None or ttl_seconds <= 0:
             return await self._load_alone(key, load)
         try:
-            entry = await self._entries.find(key)
+            entry = await self._find(key)
         except TierUnavailable:
             return await self._load_alone(key, partial(self._one_of_few, key.family, load))
         work = partial(self._refill, key, load, entry, ttl_seconds)
@@ -53,6 +53,14 @@ class Loader:
                 self.flights.launch(key.name, work)
             return entry.value
         return await self.flights.join(key.name, work)
+
+    async def _find(self, key: Key) -> Entry:
+        landed = self.flights.landing(key.name)
+        entry = await self._entries.find(key)
+        if not entry.answers and self.flights.landing(key.name) != landed:
+            # What was missing when the question was sent has been filled since: look again, do not load.
+            entry = await self._entries.find(key)
+        return entry
 
     async def aclose(self) -> None:
         """End the loads that still run."""

@@ -86,6 +86,7 @@ def replicated(tier: Tier, tmp_path: Path) -> Iterator[tuple[KeyValueServer, Key
             sentinel.kill()
 
 
+@pytest.mark.parametrize("tier", [Tier.KV, pytest.param(Tier.CACHE, marks=pytest.mark.soak)])
 async def test_follows_the_master(
     tier: Tier, replicated: tuple[KeyValueServer, KeyValueServer, SentinelServer]
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +25,9 @@ from control_server.probes.schemas import (
 from control_server.probes.store import Changed, ProbeRelay, Resync, Subscription
 from shared.database import Database
 from shared.protocol.probes import ProbeOptions, ProbeReason, ProbeState, Tool
+
+#: Greater than any number: asks the relay for its counts alone.
+_NO_LINES = 2**62
 
 
 def stream_path(probe_id: UUID) -> str:
@@ -87,7 +90,7 @@ class ProbeReader:
 
     async def summary(self, probe_id: UUID) -> ProbeSummary:
         """The probe without its lines. Raises ProbeNotFound."""
-        held = await self.relay.read(probe_id)
+        held = await self.relay.read(probe_id, after=_NO_LINES)
         async with self.database.reading() as session:
             probes = ProbeRepository(session)
             probe = await probes.find(probe_id)
@@ -114,7 +117,7 @@ class ProbeReader:
 
     async def follow(
         self, probe_id: UUID, position: Position | None, live: Subscription | None
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """Everything after the position, then what comes, then the end. `live` was subscribed before (S3)."""
         summary = await self.summary(probe_id)
         yield Event("state", summary.model_dump(mode="json"))

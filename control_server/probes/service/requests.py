@@ -72,6 +72,8 @@ class ProbeService:
         running = [row for row in rows if row.state == ProbeState.ACCEPTED]
         if running:
             after_commit(self.probes.session, partial(self.runs.start, probe, running))
+        else:
+            self.runs.metrics.finished.labels(probe.state, probe.reason or "").inc()
         self.runs.metrics.started.labels(probe.tool).inc()
         return self._started(probe)
 

@@ -95,6 +95,14 @@ class Reader:
                 found.append(event)
         return found
 
+    async def until(self, name: str) -> SeenEvent:
+        """The next event of this name."""
+        while True:
+            event = await self.next()
+            assert event is not None, "the stream ended early"
+            if event.name == name:
+                return event
+
     async def rest(self) -> list[SeenEvent]:
         """Everything until the stream ends."""
         found = []

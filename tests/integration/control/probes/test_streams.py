@@ -11,7 +11,9 @@ from uuid import UUID
 
 import pytest
 
+from control_server.probes.schemas import Event, ProbeJob
 from shared.protocol.frames import ProbeCancel, ProbeStart, ProbeStored
+from shared.protocol.probes import ProbeLimits
 from shared.testing.fake_agent import FakeAgent
 from shared.testing.fault_proxy import fault_proxy
 from shared.testing.waiting import wait_until
@@ -116,6 +118,45 @@ class TestResume:
     async def test_an_unknown_probe_is_a_problem(self, stage: Stage) -> None:
         answer = await stage.request("GET", f"/api/v1/probes/{UUID(int=1)}/stream")
         assert (answer.status_code, answer.json()["code"]) == (404, "probe_not_found")
+
+
+class TestGaps:
+    async def test_b3_a_reader_of_forgotten_lines_is_told_which(self, stage: Stage) -> None:
+        async with log_tail(stage) as (agent, probe_id, epoch):
+            await agent.output(probe_id, *(str(n) for n in range(1, 1001)))
+            await agent.expect(ProbeStored, lambda frame: frame.seq == 1000)
+            for position, first in ((f"{epoch}-10", 11), (None, 1)):
+                async with stage.reader(probe_id, position) as reader:
+                    gap = await reader.until("gap")
+                    assert (gap.id, gap.data["from"], gap.data["to"]) == ("", first, 900)
+                    assert [event.data["seq"] for event in await reader.outputs(100)] == [*range(901, 1001)]
+
+    async def test_b3_a_reader_that_falls_behind_is_told_as_well(self, stage: Stage) -> None:
+        async with log_tail(stage) as (agent, probe_id, _), stage.runs.relay.subscribe(probe_id) as live:
+            await agent.output(probe_id, "1")
+            events = stage.runs.reader.follow(probe_id, None, live)
+            while (await anext(events)).seq != 1:
+                pass
+            await agent.output(probe_id, *(str(n) for n in range(2, 1001)))
+            await agent.expect(ProbeStored, lambda frame: frame.seq == 1000)
+            told: list[Event] = []
+            while not told or told[-1].seq != 1000:
+                told.append(await anext(events))
+            await events.aclose()
+        gap = next(event for event in told if event.name == "gap")
+        after = told[told.index(gap) + 1]
+        assert (gap.data["to"] + 1, gap.seq) == (after.seq, None)
+
+
+@asynccontextmanager
+async def log_tail(stage: Stage) -> AsyncIterator[tuple[FakeAgent, UUID, str]]:
+    """A job that keeps the newest hundred lines instead of refusing what comes later."""
+    async with running(stage) as (agent, probe_id):
+        epoch = (await stage.read(probe_id))["epoch"]
+        await stage.runs.relay.drop(probe_id)
+        job = ProbeJob(probe_id, epoch, ("alpha",), ProbeLimits(lines=100), viewers=10, drop_oldest=True)
+        await stage.runs.relay.open(job)
+        yield agent, probe_id, epoch
 
 
 class TestManyReaders:

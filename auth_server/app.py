@@ -5,18 +5,25 @@ from __future__ import annotations
 from fastapi import FastAPI
 from starlette.requests import HTTPConnection
 
+from auth_server.accounts.dependencies import AfterAccountChange
 from auth_server.resources import AuthResources, open_resources
+from auth_server.sessions.dependencies import AfterSessionEnd, find_signed_in
+from auth_server.sessions.store import LastUses
 from auth_server.settings import AuthSettings
 from shared.kernel.principal import Principal
 from shared.web.app import Assembled, ServiceSpec, build_app, given_or_opened
 from shared.web.page_routes import pages_router
 from shared.web.pages import PageOptions, build_pages
 
+#: What ends with an account's right to sign in, in this order, inside the transaction of the change.
+AFTER_ACCOUNT_CHANGE: tuple[AfterAccountChange, ...] = ()
+#: What ends with a session, in this order, inside the transaction that ends it.
+AFTER_SESSION_END: tuple[AfterSessionEnd, ...] = ()
 
-async def _nobody(connection: HTTPConnection) -> Principal | None:
-    """Nobody can sign in here yet."""
-    del connection
-    return None
+
+async def _authenticate(connection: HTTPConnection) -> Principal | None:
+    signed_in = await find_signed_in(connection)
+    return signed_in.principal if signed_in else None
 
 
 def create_app(settings: AuthSettings, resources: AuthResources | None = None) -> FastAPI:
@@ -37,5 +44,8 @@ def create_app(settings: AuthSettings, resources: AuthResources | None = None) -
     )
 
 
-def _assemble(_app: FastAPI, _resources: AuthResources) -> Assembled:
-    return Assembled(authenticate=_nobody)
+def _assemble(app: FastAPI, _resources: AuthResources) -> Assembled:
+    app.state.last_uses = LastUses()
+    app.state.after_account_change = AFTER_ACCOUNT_CHANGE
+    app.state.after_session_end = AFTER_SESSION_END
+    return Assembled(authenticate=_authenticate)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import ClassVar
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic_settings import SettingsConfigDict
 
 from shared.cache import TierSettings
@@ -13,6 +14,26 @@ from shared.database import DatabaseSettings
 from shared.web.settings import SettingsFromEnvironment, WebSettings
 
 UNCONFIGURED = TierSettings.model_validate({})
+
+
+class SignInSettings(BaseModel):
+    """Sessions, invitations and failed attempts."""
+
+    model_config = ConfigDict(frozen=True)
+
+    session_idle: timedelta = Field(
+        default=timedelta(days=7), description="A session unused for so long ends"
+    )
+    session_absolute: timedelta = Field(
+        default=timedelta(days=30), description="A session ends so long after its last proof"
+    )
+    invitation_life: timedelta = Field(default=timedelta(hours=24), description="Life of an invitation")
+    failures_per_account: int = Field(
+        default=10, ge=1, description="Failed recovery codes of one account in 15 minutes"
+    )
+    failures_per_address: int = Field(
+        default=30, ge=1, description="Failed sign-ins from one address (IPv6: one /64) in 15 minutes"
+    )
 
 
 class AuthSettings(SettingsFromEnvironment):
@@ -27,3 +48,4 @@ class AuthSettings(SettingsFromEnvironment):
     cache: TierSettings = Field(default=UNCONFIGURED, description="Redis; without a URL not configured")
     state_directory: Path = Field(description="Private directory for secrets and, in Lite, databases")
     fleet_name: str = Field(default="loom-net", max_length=40, description="Name shown on the pages")
+    sign_in: SignInSettings = SignInSettings()

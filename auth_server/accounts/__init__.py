@@ -1,0 +1,1 @@
+"""The people: accounts, their roles, and the invitations that make them."""

@@ -1,0 +1,1 @@
+"""Who did what, from where: append-only."""

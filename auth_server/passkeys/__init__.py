@@ -1,0 +1,1 @@
+"""How a person proves who they are: passkeys, their ceremonies, and recovery codes."""

@@ -1,0 +1,1 @@
+"""Who a browser is: sign-in sessions, their devices, and how they end."""

@@ -1,0 +1,99 @@
+"""Wiring of sessions: whose browser asks, and the cookie that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Annotated
+
+from fastapi import Depends, Request
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+
+from auth_server.audit.dependencies import AuditTrail, audit_service
+from auth_server.audit.service import Audit
+from auth_server.resources import AuthResources
+from auth_server.sessions.repository import SessionRepository
+from auth_server.sessions.schemas import Browser, SessionEnded, SignedIn
+from auth_server.sessions.service import SessionService
+from auth_server.sessions.store import LastUses
+from shared.kernel.errors import Unauthenticated
+from shared.web.transactions import Session
+
+#: Host-bound, unreadable for scripts, and never sent to another path or over plain http but on localhost.
+SESSION_COOKIE = "__Host-rl_auth"
+
+#: Acts inside the transaction that ends a session; registered in `app.py`.
+AfterSessionEnd = Callable[[AsyncSession, SessionEnded], Awaitable[None]]
+
+
+def session_service(
+    resources: AuthResources,
+    session: AsyncSession,
+    audit: Audit,
+    last_uses: LastUses,
+    listeners: Sequence[AfterSessionEnd] = (),
+) -> SessionService:
+    """Sessions inside a session of the database that is not the request's own."""
+    return SessionService(
+        SessionRepository(session),
+        audit,
+        resources.settings.sign_in,
+        resources.now,
+        last_uses,
+        [partial(listener, session) for listener in listeners],
+    )
+
+
+def _sessions(request: Request, session: Session, audit: AuditTrail) -> SessionService:
+    state = request.app.state
+    return session_service(state.resources, session, audit, state.last_uses, state.after_session_end)
+
+
+Sessions = Annotated[SessionService, Depends(_sessions)]
+
+
+async def find_signed_in(connection: HTTPConnection) -> SignedIn | None:
+    """Whose browser asks, looked up once a request in a snapshot of its own."""
+    state = connection.state
+    if not hasattr(state, "signed_in"):
+        cookie = connection.cookies.get(SESSION_COOKIE)
+        state.signed_in = await _look_up(connection, cookie) if cookie else None
+    found: SignedIn | None = state.signed_in
+    return found
+
+
+async def _look_up(connection: HTTPConnection, cookie: str) -> SignedIn | None:
+    resources: AuthResources = connection.app.state.resources
+    async with resources.database.reading() as session:
+        audit = audit_service(session, resources.now)
+        service = session_service(resources, session, audit, connection.app.state.last_uses)
+        return await service.find(cookie)
+
+
+async def get_signed_in(found: Annotated[SignedIn | None, Depends(find_signed_in)]) -> SignedIn:
+    """Whose browser asks. Raises Unauthenticated."""
+    if found is None:
+        raise Unauthenticated
+    return found
+
+
+MaybeSignedIn = Annotated[SignedIn | None, Depends(find_signed_in)]
+SignedInSession = Annotated[SignedIn, Depends(get_signed_in)]
+
+
+def browser_of(request: Request) -> Browser:
+    """What is noted of the browser that asks."""
+    address = request.client.host if request.client else ""
+    return Browser(request.headers.get("user-agent", ""), address)
+
+
+def keep_cookie(response: Response, cookie: str) -> None:
+    """Hand the session's secret to the browser."""
+    response.set_cookie(SESSION_COOKIE, cookie, secure=True, httponly=True, samesite="lax", path="/")
+
+
+def drop_cookie(response: Response) -> None:
+    """Take the session's secret from the browser."""
+    response.delete_cookie(SESSION_COOKIE, secure=True, httponly=True, samesite="lax", path="/")

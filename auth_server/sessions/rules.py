@@ -1,0 +1,56 @@
+"""Devices by the user agent, where a sign-in may lead, and how fresh a passkey must be."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
+
+#: A sensitive act needs a passkey that was used at most so long ago.
+STEP_UP_LIFE = timedelta(minutes=5)
+
+#: The first that matches names it: what pretends to be another comes before that other.
+_PROGRAMS = (
+    ("Edge", re.compile(r"\bEdg(?:e|A|iOS)?/")),
+    ("Opera", re.compile(r"\bOPR/")),
+    ("Firefox", re.compile(r"\b(?:Firefox|FxiOS)/")),
+    ("Chromium", re.compile(r"\bChromium/")),
+    ("Chrome", re.compile(r"\b(?:Headless)?Chrome/|\bCriOS/")),
+    ("Safari", re.compile(r"\bSafari/")),
+    ("curl", re.compile(r"^curl/")),
+)
+_SYSTEMS = (
+    ("iPhone", re.compile(r"\biPhone\b")),
+    ("iPad", re.compile(r"\biPad\b")),
+    ("Android", re.compile(r"\bAndroid\b")),
+    ("ChromeOS", re.compile(r"\bCrOS\b")),
+    ("Windows", re.compile(r"\bWindows\b")),
+    ("macOS", re.compile(r"\bMac OS X\b")),
+    ("Linux", re.compile(r"\bLinux\b")),
+)
+
+
+def device_name(user_agent: str) -> str:
+    """Program and system, such as "Firefox, Linux"; empty where neither is known."""
+    names = (_first(_PROGRAMS, user_agent), _first(_SYSTEMS, user_agent))
+    return ", ".join(name for name in names if name)
+
+
+def _first(known: tuple[tuple[str, re.Pattern[str]], ...], text: str) -> str:
+    return next((name for name, pattern in known if pattern.search(text)), "")
+
+
+def is_fresh(stepped_up_at: datetime | None, at: datetime) -> bool:
+    """Whether a passkey was used recently enough for a sensitive act."""
+    return stepped_up_at is not None and at - stepped_up_at <= STEP_UP_LIFE
+
+
+def safe_next(target: str, otherwise: str) -> str:
+    """The path on this site to go on to; `otherwise` for all that could lead elsewhere."""
+    plain = target.isascii() and target.isprintable() and not set(target) & set("\\ ")
+    if not plain or not target.startswith("/") or target.startswith("//"):
+        return otherwise
+    path = urlsplit(target).path
+    if urlsplit(target).netloc or re.match(r"/+(?:%09|%0a|%0d|%2f|%5c|\.)*/", path, re.IGNORECASE):
+        return otherwise
+    return target

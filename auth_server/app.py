@@ -5,20 +5,14 @@ from __future__ import annotations
 from fastapi import FastAPI
 from starlette.requests import HTTPConnection
 
-from auth_server.accounts.dependencies import AfterAccountChange
 from auth_server.resources import AuthResources, open_resources
-from auth_server.sessions.dependencies import AfterSessionEnd, find_signed_in
+from auth_server.sessions.dependencies import end_sessions_with_account, find_signed_in
 from auth_server.sessions.store import LastUses
 from auth_server.settings import AuthSettings
 from shared.kernel.principal import Principal
 from shared.web.app import Assembled, ServiceSpec, build_app, given_or_opened
 from shared.web.page_routes import pages_router
 from shared.web.pages import PageOptions, build_pages
-
-#: What ends with an account's right to sign in, in this order, inside the transaction of the change.
-AFTER_ACCOUNT_CHANGE: tuple[AfterAccountChange, ...] = ()
-#: What ends with a session, in this order, inside the transaction that ends it.
-AFTER_SESSION_END: tuple[AfterSessionEnd, ...] = ()
 
 
 async def _authenticate(connection: HTTPConnection) -> Principal | None:
@@ -44,8 +38,10 @@ def create_app(settings: AuthSettings, resources: AuthResources | None = None) -
     )
 
 
-def _assemble(app: FastAPI, _resources: AuthResources) -> Assembled:
+def _assemble(app: FastAPI, resources: AuthResources) -> Assembled:
     app.state.last_uses = LastUses()
-    app.state.after_account_change = AFTER_ACCOUNT_CHANGE
-    app.state.after_session_end = AFTER_SESSION_END
+    # What ends with a session, in this order, inside the transaction that ends it.
+    app.state.after_session_end = []
+    # What ends with an account's right to sign in, in this order, inside the transaction of the change.
+    app.state.after_account_change = [end_sessions_with_account(app, resources)]
     return Assembled(authenticate=_authenticate)

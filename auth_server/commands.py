@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
+from auth_server.accounts.dependencies import account_service
 from auth_server.app import create_app
+from auth_server.audit.dependencies import audit_service
+from auth_server.resources import AuthResources, open_resources
 from auth_server.settings import AuthSettings
 from auth_server.worker import work
-from shared.web.commands import Service, commands
+from shared.kernel.principal import SYSTEM, Role
+from shared.web.commands import Service, commands, load, run
 
 
 async def seed(settings: AuthSettings) -> None:
     """Nothing is needed before the first account."""
     del settings
+
+
+async def make_invitation(resources: AuthResources, role: Role, note: str = "") -> str:
+    """A one-time address at which somebody makes an account of this role with a passkey."""
+    async with resources.database.transaction() as session:
+        accounts = account_service(resources, session, audit_service(session, resources.now))
+        _, secret = accounts.invite(SYSTEM, role, note)
+    return accounts.link_of(secret)
+
+
+async def has_administrator(resources: AuthResources) -> bool:
+    """Whether somebody can administer; a new installation has nobody."""
+    async with resources.database.reading() as session:
+        accounts = account_service(resources, session, audit_service(session, resources.now))
+        return await accounts.has_administrator()
 
 
 SERVICE = Service(
@@ -22,6 +45,21 @@ SERVICE = Service(
     seed=seed,
 )
 app = commands(SERVICE)
+
+
+@app.command()
+def invite(
+    role: Annotated[Role, typer.Option(help="What the new account may do")] = Role.VIEWER,
+    note: Annotated[str, typer.Option(help="Whom it is for, shown to administrators")] = "",
+) -> None:
+    """Print a one-time link that makes an account; also the way back when no administrator is left."""
+    settings = load(SERVICE)
+
+    async def make() -> None:
+        async with open_resources(settings) as resources:
+            typer.echo(await make_invitation(resources, role, note))
+
+    run(make())
 
 
 def main() -> None:

@@ -34,6 +34,7 @@ def account_service(
         AccountRepository(session),
         audit,
         resources.now,
+        resources.settings.web.public_url,
         resources.settings.sign_in.invitation_life,
         [partial(listener, session) for listener in listeners],
     )

@@ -31,6 +31,8 @@ class AccountChanged:
 
     account_id: UUID
     change: AccountChange
+    #: The session in which the person did it themselves; it and what hangs on it may live on.
+    kept_session: UUID | None = None
 
 
 AccountListener = Callable[[AccountChanged], Awaitable[None]]

@@ -40,6 +40,7 @@ class AccountService:
     accounts: AccountRepository
     audit: Audit
     now: Clock
+    public_url: str
     invitation_life: timedelta = timedelta(hours=24)
     #: Told of every change that ends what was derived from an account.
     listeners: Sequence[AccountListener] = field(default=())
@@ -63,6 +64,10 @@ class AccountService:
     async def list(self) -> Sequence[Account]:
         """Every account, by name."""
         return await self.accounts.list_all()
+
+    async def has_administrator(self) -> bool:
+        """Whether somebody can administer."""
+        return any(account.is_administrator for account in await self.accounts.list_all())
 
     async def lock(self, ident: UUID) -> Account:
         """The account, held until the transaction ends. Raises AccountNotFound."""
@@ -90,6 +95,10 @@ class AccountService:
         self.accounts.add_invitation(invitation)
         self.audit.note(who, "invitation.created", ("invitation", secret.id), after={"role": role})
         return invitation, secret.text
+
+    def link_of(self, secret: str) -> str:
+        """Where an invitation's secret is accepted."""
+        return f"{self.public_url}/auth/invitations/{secret}"
 
     async def list_invitations(self) -> Sequence[Invitation]:
         """Those that can still be accepted."""
@@ -168,13 +177,13 @@ class AccountService:
             await self._tell(ident, AccountChange.ENABLED)
         return account
 
-    async def reset_credentials(self, ident: UUID) -> None:
+    async def reset_credentials(self, ident: UUID, kept_session: UUID | None = None) -> None:
         """Tell everybody that a way to sign in to this account is gone or used up."""
-        await self._tell(ident, AccountChange.CREDENTIALS_RESET)
+        await self._tell(ident, AccountChange.CREDENTIALS_RESET, kept_session)
 
-    async def _tell(self, ident: UUID, change: AccountChange) -> None:
+    async def _tell(self, ident: UUID, change: AccountChange, kept_session: UUID | None = None) -> None:
         for listener in self.listeners:
-            await listener(AccountChanged(ident, change))
+            await listener(AccountChanged(ident, change, kept_session))
 
 
 def new_account_id() -> UUID:

@@ -6,11 +6,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, FastAPI, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
+from auth_server.accounts.dependencies import AfterAccountChange
+from auth_server.accounts.schemas import AccountChanged
 from auth_server.audit.dependencies import AuditTrail, audit_service
 from auth_server.audit.service import Audit
 from auth_server.resources import AuthResources
@@ -54,12 +56,25 @@ def _sessions(request: Request, session: Session, audit: AuditTrail) -> SessionS
 Sessions = Annotated[SessionService, Depends(_sessions)]
 
 
+def end_sessions_with_account(app: FastAPI, resources: AuthResources) -> AfterAccountChange:
+    """Ends the sessions of accounts that are disabled or whose credentials are reset."""
+
+    async def act(session: AsyncSession, changed: AccountChanged) -> None:
+        audit = audit_service(session, resources.now)
+        state = app.state
+        sessions = session_service(resources, session, audit, state.last_uses, state.after_session_end)
+        await sessions.end_with_account(changed)
+
+    return act
+
+
 async def find_signed_in(connection: HTTPConnection) -> SignedIn | None:
     """Whose browser asks, looked up once a request in a snapshot of its own."""
     state = connection.state
     if not hasattr(state, "signed_in"):
         cookie = connection.cookies.get(SESSION_COOKIE)
         state.signed_in = await _look_up(connection, cookie) if cookie else None
+        state.principal = state.signed_in.principal if state.signed_in else None
     found: SignedIn | None = state.signed_in
     return found
 

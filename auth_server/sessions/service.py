@@ -8,6 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from auth_server.accounts.models import Account
+from auth_server.accounts.schemas import AccountChange, AccountChanged
 from auth_server.accounts.service import principal_of
 from auth_server.audit.service import Audit
 from auth_server.sessions.errors import SessionNotFound
@@ -26,6 +27,10 @@ from shared.kernel.secrets import BearerSecret, digest_of, mint
 PASSKEY = ("pop", "user", "mfa")
 RECOVERY_CODE = ("otp",)
 _PREFIX = "rls"
+_ENDED_BY_CHANGE = {
+    AccountChange.DISABLED: EndReason.ACCOUNT_DISABLED,
+    AccountChange.CREDENTIALS_RESET: EndReason.CREDENTIALS_RESET,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,7 @@ class SessionService:
                 self.audit.note(principal_of(account), "session.renewed", about, after={"amr": list(amr)})
                 return secret.text
         else:
-            await self._end(row.id, EndReason.REPLACED)
+            await self.end(row.id, EndReason.REPLACED)
         return await self.begin(account, amr, browser)
 
     async def step_up(self, signed_in: SignedIn) -> str:
@@ -115,33 +120,40 @@ class SessionService:
         rows = await self.sessions.list_live(account_id, self.now())
         return [row for row in rows if self.now() - self._last_use(row) <= self.settings.session_idle]
 
-    async def end(self, session_id: UUID, reason: EndReason = EndReason.SIGNED_OUT) -> None:
-        """End one session; nothing where it has ended already."""
-        await self._end(session_id, reason)
+    async def end(
+        self, session_id: UUID, reason: EndReason = EndReason.SIGNED_OUT, by: Principal | None = None
+    ) -> None:
+        """End one session; nothing where it has ended already. `by` is its owner where it is not said."""
+        row = await self.sessions.claim_end(session_id, self.now(), reason)
+        await self._tell([row] if row else [], reason, by)
 
-    async def end_own(self, owner: UUID, session_id: UUID, reason: EndReason) -> None:
+    async def end_of(self, owner: UUID, session_id: UUID, reason: EndReason, by: Principal) -> None:
         """End one session of this account. Raises SessionNotFound for anybody else's."""
         if all(row.id != session_id for row in await self.sessions.list_live(owner, self.now())):
             raise SessionNotFound
-        await self._end(session_id, reason)
+        await self.end(session_id, reason, by)
 
     async def end_all(
         self,
         account_id: UUID,
         except_: UUID | None = None,
         reason: EndReason = EndReason.ENDED_BY_OWNER,
+        by: Principal | None = None,
     ) -> None:
         """End every session of the account, save the one that is named."""
-        await self._tell(await self.sessions.end_all(account_id, except_, self.now(), reason), reason)
+        rows = await self.sessions.end_all(account_id, except_, self.now(), reason)
+        await self._tell(rows, reason, by)
 
-    async def _end(self, session_id: UUID, reason: EndReason) -> None:
-        row = await self.sessions.claim_end(session_id, self.now(), reason)
-        await self._tell([row] if row else [], reason)
+    async def end_with_account(self, changed: AccountChanged) -> None:
+        """End what an account's change ends: all its sessions, or all but the one it was done in."""
+        reason = _ENDED_BY_CHANGE.get(changed.change)
+        if reason is not None:
+            await self.end_all(changed.account_id, changed.kept_session, reason)
 
-    async def _tell(self, rows: Iterable[BrowserSession], reason: EndReason) -> None:
+    async def _tell(self, rows: Iterable[BrowserSession], reason: EndReason, by: Principal | None) -> None:
         for row in rows:
-            owner = Principal(id=str(row.account_id), kind=PrincipalKind.PERSON, name="")
-            self.audit.note(owner, "session.ended", ("session", str(row.id)), after={"reason": reason})
+            actor = by or Principal(id=str(row.account_id), kind=PrincipalKind.PERSON, name="")
+            self.audit.note(actor, "session.ended", ("session", str(row.id)), after={"reason": reason})
             for listener in self.listeners:
                 await listener(SessionEnded(row.id, row.account_id, reason))
 

@@ -1,6 +1,7 @@
 """The life of a probe, from its request to its one ending."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +19,7 @@ from shared.protocol.frames import (
     ProbeStored,
 )
 from shared.protocol.probes import ProbeReason
-from tests.integration.control.probes.stage import SeenEvent, Stage
+from tests.integration.control.probes.stage import HandClock, Prepared, SeenEvent, Stage, serving, settings_of
 
 
 def outputs(events: list[SeenEvent]) -> list[str]:
@@ -196,14 +197,17 @@ class TestEndings:
         assert len(read["lines"][0]["text"]) < 20_000
         assert read["lines"][-1] == {"node": "alpha", "seq": 2, "stream": "note", "text": TRUNCATED}
 
-    async def test_a11_lines_past_the_limit_are_not_kept(self, stage: Stage) -> None:
-        async with stage.agent() as agent:
+    async def test_a11_lines_past_the_limit_are_not_kept(
+        self, on_sqlite: Prepared, tmp_path: Path, clock: HandClock
+    ) -> None:
+        settings = settings_of(on_sqlite, tmp_path, lines=400)
+        async with serving(settings, clock, on_sqlite) as stage, stage.agent() as agent:
             probe_id = await stage.create("alpha")
             await stage.started(agent)
-            await agent.output(probe_id, *("line" for _ in range(6000)))
+            await agent.output(probe_id, *("line" for _ in range(1000)))
             read = await stage.finished(probe_id)
             events = await stage.watched(probe_id)
-        assert (read["reason"], len(read["lines"])) == ("output_limit", 4000)
+        assert (read["reason"], len(read["lines"])) == ("output_limit", 400)
         assert outputs(events)[-1] == TRUNCATED
         assert the_end(events)["reason"] == "output_limit"
 

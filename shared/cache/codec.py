@@ -67,6 +67,8 @@ def encode(family: KeyFamily, value: Any) -> bytes:
 
 def encode_item(family: KeyFamily, value: Any) -> bytes:
     """The rest of a numbered item; the script that numbers it puts `{"s":<n>` before it."""
+    if value is None:
+        raise PayloadError("None means that there is nothing, and is no item")
     return _utf8(f',"v":{family.schema_version},"d":{dump(value)}}}')
 
 

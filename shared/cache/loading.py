@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from shared.cache import codec
+from shared.cache.codec import State
 from shared.cache.entries import Entries, Entry, milliseconds_of, payload_of
 from shared.cache.errors import LoadRecentlyFailed, TierUnavailable
 from shared.cache.flights import Flights
@@ -147,7 +148,7 @@ class Loader:
 
     def _refreshes_early(self, family: KeyFamily, entry: Entry) -> bool:
         """XFetch: the nearer the end and the dearer the load, the likelier (Vattani and others, 2015)."""
-        if not family.early_refresh or entry.left == math.inf:
+        if not family.early_refresh or entry.state is not State.HIT or entry.left == math.inf:
             return False
         left = entry.left - (family.stale_ttl.total_seconds() if family.stale_ttl else 0)
         cost = self._load_seconds.get(family.name, 0.0)
@@ -169,7 +170,9 @@ class Loader:
 
 
 def _is_stale(family: KeyFamily, entry: Entry) -> bool:
-    return family.stale_ttl is not None and entry.left < family.stale_ttl.total_seconds()
+    # "There is none" is never stale: a tombstone must not be loaded over, however short its time is.
+    kept = family.stale_ttl
+    return kept is not None and entry.state is State.HIT and entry.left < kept.total_seconds()
 
 
 def _is_failure(error: Exception) -> bool:

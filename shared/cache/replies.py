@@ -32,7 +32,16 @@ DEAD = frozenset(
     {Reason.DEADLINE, Reason.CONNECTION, Reason.PROTOCOL, Reason.BUSY, Reason.CONFIGURATION},
 )
 #: Worth a line in the log, once an hour each.
-ALARMING = frozenset({Reason.CAPACITY, Reason.WRITES_REFUSED, Reason.CONFIGURATION, Reason.WRONG_TYPE})
+ALARMING = frozenset(
+    {
+        Reason.CAPACITY,
+        Reason.WRITES_REFUSED,
+        Reason.CONFIGURATION,
+        Reason.WRONG_TYPE,
+        Reason.REFUSED,
+        Reason.PROTOCOL,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

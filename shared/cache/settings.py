@@ -53,7 +53,9 @@ class TierSettings(BaseModel):
     )
     pool_size: int = Field(default=20, ge=1, le=1000, description="connections of one process")
     deadline: timedelta | None = Field(
-        default=None, description="every call ends by then; 250 ms for kv and 100 ms for cache"
+        default=None,
+        gt=timedelta(0),
+        description="every call ends by then; 250 ms for kv and 100 ms for cache",
     )
     heartbeat: timedelta = Field(
         default=timedelta(seconds=5), description="silence after which a subscriber asks"

@@ -7,6 +7,7 @@ connection, connecting, sending and reading), and parsers that keep the error's 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ssl
 from collections.abc import Awaitable, Callable
@@ -88,6 +89,13 @@ class _Placed:
         if self._locate is not None:
             self.host, self.port = await self._locate()
         await super()._connect()  # type: ignore[misc]
+
+    async def disconnect(self, *arguments: Any, **named: Any) -> None:
+        # A TLS connection that is closed politely waits for a goodbye, which a frozen peer never says.
+        writer: asyncio.StreamWriter | None = self._writer  # type: ignore[attr-defined]
+        if writer is not None:
+            writer.transport.abort()
+        await super().disconnect(*arguments, **named)  # type: ignore[misc]
 
     def _connection_arguments(self) -> dict[str, Any]:
         arguments = dict(super()._connection_arguments())  # type: ignore[misc]

@@ -67,6 +67,7 @@ class FaultProxy:
 
     def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.accepted += 1
+        self._writers.add(writer)
         task = asyncio.create_task(self._serve(reader, writer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -75,17 +76,20 @@ class FaultProxy:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        # A task that was cancelled before its first step has closed nothing.
+        self.cut_all()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             with contextlib.suppress(OSError):
                 await self._join(reader, writer)
         finally:
+            self._writers.discard(writer)
             writer.transport.abort()
 
     async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         upstream_reader, upstream_writer = await asyncio.open_connection(self.host, self.target)
-        self._writers |= {writer, upstream_writer}
+        self._writers.add(upstream_writer)
         directions = [
             asyncio.create_task(self._requests(reader, upstream_writer)),
             asyncio.create_task(self._replies(upstream_reader, writer)),
@@ -93,11 +97,11 @@ class FaultProxy:
         try:
             await asyncio.wait(directions, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            self._writers.discard(upstream_writer)
+            upstream_writer.transport.abort()
             for direction in directions:
                 direction.cancel()
             await asyncio.gather(*directions, return_exceptions=True)
-            self._writers -= {writer, upstream_writer}
-            upstream_writer.transport.abort()
 
     async def _requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         passed = 0

@@ -16,6 +16,9 @@ if redis.call('EXISTS', KEYS[2]) == 0 then
   return outcomes
 end
 
+-- Asked for before there is anything to end, so that a server that forbids it has stored nothing.
+redis.call('PEXPIRE', KEYS[1], milliseconds)
+
 local length = redis.call('LLEN', KEYS[1])
 local last = redis.call('LINDEX', KEYS[1], -1)
 local number = last and tonumber(string.match(last, '^{"s":(%d+)')) or 0

@@ -203,6 +203,15 @@ class TestFences:
         assert await subject.cache.get_or_load(key, origin, ttl_seconds=30) is None
         assert not origin.loads
 
+    async def test_a_tombstone_is_not_loaded_over_where_stale_values_are_kept(self, subject: Subject) -> None:
+        declared: dict[str, Any] = {"stale_ttl": timedelta(hours=1), "early_refresh": True}
+        key, origin = subject.families.family("kept", **declared).key(id=1), Origin()
+        subject.cache._loader._load_seconds["kept"] = 1e9
+        await subject.cache.revoke(key, ttl_seconds=60)
+        for _ in range(5):
+            assert await subject.cache.get_or_load(key, origin, ttl_seconds=30) is None
+        assert not origin.loads
+
     async def test_a_load_that_began_before_a_revocation_stores_nothing(self, subject: Subject) -> None:
         key, origin = subject.families.values.key(id=1), Origin("still valid")
         origin.gate.clear()

@@ -215,6 +215,25 @@ class TestAuthentication:
         await cache.aclose()
         await subject.ask("ACL", "DELUSER", user)
 
+    @pytest.mark.parametrize("name", ["increment", "append", "push_window", "append_and_publish"])
+    async def test_a_server_that_forbids_expiry_stores_nothing_without_an_end(
+        self, subject: Subject, server: KeyValueServer, name: str
+    ) -> None:
+        """A script that is stopped half-way is not rolled back."""
+        user = f"u{secrets.token_hex(4)}"
+        await subject.ask("ACL", "SETUSER", user, "on", ">word", "~*", "&*", "+@all", "-pexpire", "-set")
+        guard = subject.families.values.key(id=1)
+        await subject.cache.set_json(guard, 1, ttl_seconds=60)
+        url = server.url.replace("redis://", f"redis://{user}:word@")
+        cache = open_tier(settings_for(url, namespace=subject.settings.namespace), subject.cache.tier)
+        with pytest.raises(TierUnavailable) as raised:
+            await WRITES[name](cache, subject.families)
+        await cache.aclose()
+        await subject.ask("ACL", "DELUSER", user)
+        # Inside a script the server words it as an error of the script.
+        assert raised.value.reason is Reason.REFUSED
+        assert [name async for name in subject.cache.names()] == [guard.name]
+
 
 async def _info_error(cache: Any) -> TierUnavailable | None:
     try:

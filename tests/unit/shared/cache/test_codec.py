@@ -92,6 +92,11 @@ class TestMarks:
         assert fence() != fence()
 
 
+def test_nothing_is_no_item_of_a_log() -> None:
+    with pytest.raises(PayloadError):
+        encode_item(LOGS, None)
+
+
 def test_an_item_of_a_log_carries_the_number_that_the_script_puts_before_it() -> None:
     stored = b'{"s":7' + encode_item(LOGS, {"line": []})
     assert decode(LOGS, stored) == Decoded(State.HIT, {"line": []}, 7)

@@ -110,7 +110,7 @@ async def check_slots(client: AsyncRedisClient, config: RedisConfig) -> None:
 
 
 class RedisDoorbell:
-    """Blocks on a list that the enqueue script rings, over a connection of its own.
+    """Blocks on a list of one server that the scripts ring, over a connection of its own.
 
     A blocking call has a deadline of its own and is not repeated; a server that is away makes the
     waiting worker sleep, so it polls at its usual pace and meets the error there.

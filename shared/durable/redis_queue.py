@@ -71,11 +71,8 @@ class RedisQueueBackend:
     ) -> Enqueued:
         """Add the job unless it is there; see QueueBackend."""
         doorbell = self._policy.doorbell
-        keys: list[str] = []
-        if dedupe is not None:
-            keys.append(self._keys.queue_dedupe(dedupe.key))
-        if doorbell is not None and doorbell.key:
-            keys.append(doorbell.key)
+        keys = [] if dedupe is None else [self._keys.queue_dedupe(dedupe.key)]
+        keys += self._bell
         window = milliseconds(dedupe.window) if dedupe else 0
         stored = encode_job(self._codec, job)
         arguments = (check_identifier(job.job_id), stored, milliseconds(delay), window, self._policy.max_jobs)
@@ -167,8 +164,10 @@ class RedisQueueBackend:
 
     async def requeue_dead(self, *job_ids: str) -> int:
         """Give dead jobs all their attempts again."""
-        reply = await self._run("requeue_dead", *job_ids)
+        reply = await self._run("requeue_dead", *job_ids, further_keys=self._bell)
         _expect(reply, "requeued")
+        if self._policy.doorbell is not None:
+            self._policy.doorbell.ring()
         return reply.number()
 
     async def purge_dead(self, older_than: timedelta, limit: int = 1000) -> int:
@@ -176,6 +175,12 @@ class RedisQueueBackend:
         reply = await self._run("purge_dead", milliseconds(older_than), limit)
         _expect(reply, "purged")
         return reply.number()
+
+    @property
+    def _bell(self) -> list[str]:
+        """The list that scripts ring, if the server is to ring at all."""
+        doorbell = self._policy.doorbell
+        return [doorbell.key] if doorbell is not None and doorbell.key else []
 
     async def _lease_now(self, worker_id: str) -> QueueLease | Idle:
         policy, lease_id = self._policy, uuid4().hex

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Table
 
     from shared.durable.codecs import PayloadCodec
-    from shared.durable.config import SqlConfig
+    from shared.durable.config import QueuePolicy, SqlConfig
     from shared.durable.sql_tables import SqlStorage
 
 
@@ -30,6 +30,7 @@ class QueueInspection:
     _jobs: Table
     _config: SqlConfig
     _codec: PayloadCodec
+    _policy: QueuePolicy
 
     def _place(self) -> ColumnElement[str]:
         jobs = self._jobs
@@ -89,7 +90,10 @@ class QueueInspection:
         values = {"place": WAITING, "attempts": 0, "error": None, "died_at": None}
         statement = update(jobs).where(*where).values(due_at=database_milliseconds(), **values)
         async with self._storage.database.transaction() as session:
-            return len((await session.execute(statement.returning(jobs.c.job_id))).all())
+            moved = len((await session.execute(statement.returning(jobs.c.job_id))).all())
+        if self._policy.doorbell is not None:
+            self._policy.doorbell.ring()
+        return moved
 
     async def purge_dead(self, older_than: timedelta, limit: int = 1000) -> int:
         """Forget jobs that have been dead for so long."""

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from shared.durable.sql_tables import SqlStorage
 
 
+#: A finished job rings no bell, so a queue at its limit of leased jobs is asked again soon.
+_BUSY = timedelta(seconds=1)
+
+
 class SqlQueueBackend(Enqueuing, QueueInspection):
     """Leased jobs, delivered at least once."""
 
@@ -159,7 +163,7 @@ class SqlQueueBackend(Enqueuing, QueueInspection):
             now = await database_now(session)
             await self._reclaim(session, now, self._policy.sweep_limit)
             if not await self._may_lease(session):
-                return await self._idle(session, now)
+                return await self._idle(session, now, at_most=_BUSY)
             query = select(jobs).where(
                 jobs.c.prefix == self._config.prefix, jobs.c.place == WAITING, jobs.c.due_at <= now
             )
@@ -193,9 +197,12 @@ class SqlQueueBackend(Enqueuing, QueueInspection):
         query = select(func.count()).where(jobs.c.prefix == self._config.prefix, jobs.c.place == LEASED)
         return (await session.scalar(query) or 0) < self._policy.max_leased
 
-    async def _idle(self, session: AsyncSession, now: int) -> Idle:
+    async def _idle(self, session: AsyncSession, now: int, *, at_most: timedelta | None = None) -> Idle:
         jobs = self._jobs
         change = func.coalesce(jobs.c.lease_expires_at, jobs.c.due_at)
         query = select(func.min(change)).where(jobs.c.prefix == self._config.prefix, jobs.c.place != DEAD)
         at = await session.scalar(query.where(or_(jobs.c.place == LEASED, jobs.c.due_at > now)))
-        return Idle(None if at is None else timedelta(milliseconds=max(0, at - now)))
+        if at is None:
+            return Idle(at_most)
+        left = timedelta(milliseconds=max(0, at - now))
+        return Idle(left if at_most is None else min(left, at_most))

@@ -28,8 +28,6 @@ else
   redis.call('RPUSH', pending, id)
 end
 if doorbell then
-  redis.call('LPUSH', doorbell, '1')
-  redis.call('LTRIM', doorbell, 0, 63)
-  redis.call('PEXPIRE', doorbell, 60000)
+  ring(doorbell)
 end
 return {'created', id}

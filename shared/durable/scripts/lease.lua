@@ -7,9 +7,9 @@ local now = now_ms()
 reclaim(now, limit, max_attempts)
 promote(now, limit)
 
--- How long until something changes by itself: a lease expires, a delayed job is due.
-local function idle()
-  local wait = -1
+-- How long until something changes by itself: a lease expires, a delayed job is due. A finished job
+-- rings no bell, so where only the limit of leased jobs is in the way it is soon asked again.
+local function idle(wait)
   for _, key in ipairs({expiry, delayed}) do
     local first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
     if first[2] then
@@ -23,11 +23,11 @@ local function idle()
 end
 
 if max_leased > 0 and redis.call('ZCARD', expiry) >= max_leased then
-  return idle()
+  return idle(1000)
 end
 local id = redis.call('LPOP', pending)
 if not id then
-  return idle()
+  return idle(-1)
 end
 local deliveries, attempts, enqueued = read_counters(id)
 write_counters(id, deliveries + 1, attempts + 1, enqueued)

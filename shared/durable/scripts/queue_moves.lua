@@ -83,6 +83,13 @@ local function reclaim(now, limit, max_attempts)
   return moved
 end
 
+-- Wakes one idle worker; a few rings may wait, and none stays for ever.
+local function ring(doorbell)
+  redis.call('LPUSH', doorbell, '1')
+  redis.call('LTRIM', doorbell, 0, 63)
+  redis.call('PEXPIRE', doorbell, 60000)
+end
+
 local function promote(now, limit)
   local due = redis.call('ZRANGEBYSCORE', delayed, '-inf', whole(now), 'LIMIT', 0, limit)
   for _, id in ipairs(due) do

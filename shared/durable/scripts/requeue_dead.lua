@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- ARGV: ids. Each dead one starts again with all its attempts.
+-- KEYS[9]: doorbell, if any. ARGV: ids. Each dead one starts again with all its attempts.
 local moved = 0
 for _, id in ipairs(ARGV) do
   if redis.call('ZREM', dead, id) == 1 then
@@ -8,6 +8,9 @@ for _, id in ipairs(ARGV) do
     write_counters(id, deliveries, 0, enqueued)
     redis.call('RPUSH', pending, id)
     moved = moved + 1
+    if KEYS[9] then
+      ring(KEYS[9])
+    end
   end
 end
 return {'requeued', whole(moved)}

@@ -83,6 +83,15 @@ class TestLease:
         lease = await waiting
         assert lease is not None
 
+    async def test_and_by_a_dead_job_that_is_given_another_chance(self, backend: Backend) -> None:
+        queue = backend.queue(QueuePolicy(max_attempts=1, doorbell=LocalDoorbell()))
+        await queue.enqueue(job())
+        await queue.release(await leased(queue))
+        waiting = asyncio.create_task(queue.lease("worker-1", wait=PATIENCE))
+        await asyncio.sleep(0)
+        await queue.requeue_dead("job-1")
+        assert await waiting is not None
+
     async def test_a_job_that_cannot_be_read_is_refused_and_hides_no_other(self, backend: Backend) -> None:
         queue = backend.queue(QueuePolicy(max_attempts=1), lease_seconds=SHORT)
         await queue.enqueue(job())

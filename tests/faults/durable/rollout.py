@@ -117,6 +117,7 @@ async def process_jobs(backend: Backend, effects: Effects, assignment: Assignmen
         if lease is None:
             continue
         effects.apply(lease.job.job_id, "done")
+        await asyncio.sleep(0.01)  # long enough to be killed between the effect and its acknowledgement
         try:
             await queue.acknowledge(lease)
         except LeaseLostError:

@@ -39,7 +39,7 @@ async def kill_until_done(
     chance = random.Random(7)  # noqa: S311 - a test's choices
     running = [workers.start(replace(told, worker=f"worker-{number}")) for number in range(count)]
     killed = 0
-    while await backend.places():
+    while await backend.places() or killed < count:
         victim = chance.randrange(count)
         workers.kill(running[victim])
         killed += 1
@@ -60,10 +60,10 @@ class TestKilledAtRandom:
         self, backend: Backend, location: tuple[str, str], effects: Effects, workers: Nursery
     ) -> None:
         # A worker on SQL takes longer to begin, and each is to live for a few jobs before it is killed.
-        count, pause = (300, 0.1) if location[0] == "valkey" else (100, 0.6)
+        count, pause = (300, 0.1) if location[0] == "valkey" else (100, 0.4)
         names = await enqueue(backend, count)
         killed = await kill_until_done(backend, workers, jobs_of(location, backend, effects), 4, pause)
-        assert killed > 0
+        assert killed >= 4
         assert effects.done() == names
         assert effects.contradictions() == []
 

@@ -110,7 +110,7 @@ class Entries:
         decoded = codec.decode(key.family, raw)
         self.counted(operation, decoded.state)
         if decoded.state is State.UNDECODABLE:
-            self._gateway.alarms.ring("tier_value_undecodable", family=key.family.name)
+            self._gateway.alarms.ring("tier_value_undecodable", key.family.name)
             if self._gateway.tier is Tier.CACHE and operation.name != "take":
                 # SQL has it. In kv it is the only copy, and a newer release may have written it.
                 await self._remove_quietly(key)

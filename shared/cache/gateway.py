@@ -39,14 +39,14 @@ class Alarms:
     def __init__(self, tier: Tier, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._tier = tier
         self._monotonic = monotonic
-        self._silent_until: dict[str, float] = {}
+        self._silent_until: dict[tuple[str, str], float] = {}
 
-    def ring(self, event: str, **fields: object) -> None:
-        """Log `event` unless it was logged within the hour."""
+    def ring(self, event: str, about: str, **fields: object) -> None:
+        """Log `event` unless it was logged about the same within the hour."""
         now = self._monotonic()
-        if self._silent_until.get(event, now) <= now:
-            self._silent_until[event] = now + _ALARM_EVERY.total_seconds()
-            log.warning(event, tier=self._tier, **fields)
+        if self._silent_until.get((event, about), now) <= now:
+            self._silent_until[event, about] = now + _ALARM_EVERY.total_seconds()
+            log.warning(event, tier=self._tier, about=about, **fields)
 
 
 class Gateway:
@@ -93,7 +93,7 @@ class Gateway:
         self.observer.counted(self.tier, operation.family, operation.name, result)
         self.observer.failed(self.tier, reason)
         if reason in ALARMING:
-            self.alarms.ring("tier_alarm", reason=reason, family=operation.family)
+            self.alarms.ring("tier_alarm", reason, family=operation.family)
         return OutcomeUnknown(self.tier, reason) if unknown else TierUnavailable(self.tier, reason)
 
     async def aclose(self) -> None:

@@ -83,7 +83,7 @@ class TierProber:
         gateway = self._cache.gateway
         gateway.observer.probed(self._cache.tier, False, None, None)  # noqa: FBT003 - a measurement
         if self._failures >= _FAILURES_IN_A_ROW:
-            gateway.alarms.ring("tier_unavailable", reason=reason)
+            gateway.alarms.ring("tier_unavailable", reason)
             self.health = TierHealth(self._cache.tier, TierState.UNAVAILABLE)
 
     def _saw(self, seen: TierInformation, latency: float) -> None:
@@ -92,7 +92,7 @@ class TierProber:
         self._memory.append((self._monotonic(), seen.used_bytes))
         problems = problems_of(cache.tier, cache.database, seen)
         for problem in problems:
-            gateway.alarms.ring(f"tier_problem_{problem.code}", message=problem.message)
+            gateway.alarms.ring("tier_problem", problem.code, message=problem.message)
         kv = cache.tier is Tier.KV
         self.information = seen
         self.health = TierHealth(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +21,9 @@ from shared.kernel.secrets import digest_of, identify, mint
 from shared.protocol.frames import AgentHello, CloseCode, Frame, Goodbye, Heartbeat
 
 log = structlog.get_logger(__name__)
+
+#: Sockets are closed by force after it; an agent that has not taken its goodbye by then misses it.
+_FAREWELL_SECONDS = 1
 
 #: Acts on one frame of one connection. A refusal is answered with an `error` frame.
 FrameHandler = Callable[[Connection, Any], Awaitable[None]]
@@ -104,6 +109,9 @@ class AgentLink:
         for connection in self.connections.all():
             connection.send(Goodbye(retry_after_seconds=1))
             connection.close(CloseCode.GOING_AWAY, "The server is going away.")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_FAREWELL_SECONDS):
+                await self.connections.emptied()
 
     async def write_last_seen(self) -> None:
         """Copy the instants of this process into SQL; run once a minute."""

@@ -70,6 +70,8 @@ class Connections:
     def __init__(self) -> None:
         """Start with nobody connected."""
         self._of_node: dict[str, Connection] = {}
+        self._empty = asyncio.Event()
+        self._empty.set()
 
     def add(self, connection: Connection) -> None:
         """Make this the node's connection; an older one is told that it is replaced."""
@@ -78,6 +80,7 @@ class Connections:
             connection.close(CloseCode.REPLACED, "A newer connection of this node exists.")
             return
         self._of_node[connection.node_id] = connection
+        self._empty.clear()
         if older is not None:
             older.close(CloseCode.REPLACED, "Replaced by a newer connection of this node.")
 
@@ -86,7 +89,13 @@ class Connections:
         if self._of_node.get(connection.node_id) is not connection:
             return False
         del self._of_node[connection.node_id]
+        if not self._of_node:
+            self._empty.set()
         return True
+
+    async def emptied(self) -> None:
+        """Wait until nobody is connected."""
+        await self._empty.wait()
 
     def find(self, node_id: str) -> Connection | None:
         """The node's connection to this process."""

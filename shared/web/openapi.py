@@ -40,7 +40,14 @@ async def _schema(request: Request) -> dict[str, Any]:
 def operations_of(schema: dict[str, Any]) -> list[dict[str, Any]]:
     """Every operation of the description, flat, in the order of its path."""
     return [
-        {"method": method.upper(), "path": path, **operation}
+        {
+            "method": method.upper(),
+            "path": path,
+            "group": (operation.get("tags") or ["other"])[0],
+            "description": operation.get("description", ""),
+            "summary": operation.get("summary", ""),
+            "parameters": operation.get("parameters", []),
+        }
         for path, methods in sorted(schema.get("paths", {}).items())
         for method, operation in methods.items()
     ]

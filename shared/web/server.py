@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -11,7 +12,7 @@ from shared.protocol.frames import MAX_FRAME_BYTES
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Generator
 
     from shared.web.settings import WebSettings
 
@@ -34,6 +35,13 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             self.ready.set()
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """A signal ends the server; it is not raised again, for a stop that was asked for is no failure."""
+        with super().capture_signals():
+            yield
+            self._captured_signals.clear()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Tell clients, then stop."""

@@ -38,6 +38,8 @@ class BreakerPolicy:
     window: int = 40
     window_failures: int = 20
     cool_down: timedelta = timedelta(seconds=1)
+    #: Doubled after each failed trial up to this: one caller waits out the deadline for every trial.
+    longest_cool_down: timedelta = timedelta(seconds=5)
     jitter: float = 0.25
 
 
@@ -68,6 +70,7 @@ class Breaker:
         self._recent: deque[bool] = deque(maxlen=self._policy.window)
         self._failures = 0
         self._retry_at = 0.0
+        self._cool_down = self._policy.cool_down
         self._on_trial = False
         self.state = BreakerState.CLOSED
         self.history: deque[Transition] = deque(maxlen=50)
@@ -110,6 +113,7 @@ class Breaker:
     def recover(self, reason: str) -> None:
         """The tier is known to answer, by a trial or by the prober."""
         self._on_trial = False
+        self._cool_down = self._policy.cool_down
         self._failures = 0
         self._recent.clear()
         if self.state is not BreakerState.CLOSED:
@@ -120,7 +124,8 @@ class Breaker:
 
     def _open(self, reason: str) -> None:
         spread = random.uniform(-self._policy.jitter, self._policy.jitter)  # noqa: S311 - not a secret
-        self._retry_at = self._monotonic() + self._policy.cool_down.total_seconds() * (1 + spread)
+        self._retry_at = self._monotonic() + self._cool_down.total_seconds() * (1 + spread)
+        self._cool_down = min(self._cool_down * 2, self._policy.longest_cool_down)
         self._failures = 0
         self._recent.clear()
         self._enter(BreakerState.OPEN, reason)

@@ -51,10 +51,23 @@ def test_one_call_a_cool_down_tries() -> None:
     assert breaker.admit() is Ticket.REFUSED
     breaker.failed(Ticket.TRIAL, "deadline")
     assert breaker.admit() is Ticket.REFUSED
-    hand.now += POLICY.cool_down.total_seconds()
+    hand.now += 2 * POLICY.cool_down.total_seconds()
     assert breaker.admit() is Ticket.TRIAL
     breaker.succeeded(Ticket.TRIAL)
     assert breaker.admit() is Ticket.NORMAL
+
+
+def test_each_failed_trial_doubles_the_cool_down_up_to_a_bound() -> None:
+    hand = Hand()
+    breaker = opened(Breaker(POLICY, monotonic=hand))
+    pauses = []
+    for _ in range(5):
+        pauses.append(breaker._retry_at - hand.now)
+        hand.now = breaker._retry_at
+        breaker.failed(breaker.admit(), "deadline")
+    assert pauses == [1, 2, 4, 5, 5]
+    breaker.recover("test")
+    assert opened(breaker)._retry_at - hand.now == 1
 
 
 def test_a_trial_that_was_given_up_lets_another_try_at_once() -> None:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from fastapi import FastAPI
 from starlette.requests import HTTPConnection
 
+from auth_server.audit import endpoints as audit_endpoints
+from auth_server.passkeys import dependencies as passkey_dependencies
+from auth_server.passkeys import endpoints as passkey_endpoints
+from auth_server.portal import endpoints as portal_endpoints
 from auth_server.resources import AuthResources, open_resources
+from auth_server.sessions import endpoints as session_endpoints
 from auth_server.sessions.dependencies import end_sessions_with_account, find_signed_in
 from auth_server.sessions.store import LastUses
 from auth_server.settings import AuthSettings
@@ -13,6 +18,13 @@ from shared.kernel.principal import Principal
 from shared.web.app import Assembled, ServiceSpec, build_app, given_or_opened
 from shared.web.page_routes import pages_router
 from shared.web.pages import PageOptions, build_pages
+
+ROUTERS = (
+    passkey_endpoints.router,
+    session_endpoints.router,
+    portal_endpoints.router,
+    audit_endpoints.router,
+)
 
 
 async def _authenticate(connection: HTTPConnection) -> Principal | None:
@@ -30,7 +42,7 @@ def create_app(settings: AuthSettings, resources: AuthResources | None = None) -
             prefix="/auth",
             settings=settings.web,
             description="Who someone is.",
-            routers=[pages_router(pages)],
+            routers=[pages_router(pages), *ROUTERS],
             open_resources=given_or_opened(resources, lambda: open_resources(settings)),
             assemble=_assemble,
             pages=pages,
@@ -44,4 +56,5 @@ def _assemble(app: FastAPI, resources: AuthResources) -> Assembled:
     app.state.after_session_end = []
     # What ends with an account's right to sign in, in this order, inside the transaction of the change.
     app.state.after_account_change = [end_sessions_with_account(app, resources)]
+    passkey_dependencies.prepare(app, resources)
     return Assembled(authenticate=_authenticate)

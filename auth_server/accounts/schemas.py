@@ -46,6 +46,11 @@ def _printable(value: str) -> str:
     return folded
 
 
+def printable_or_empty(value: str) -> str:
+    """Text that a person may leave out."""
+    return _printable(value) if value.strip() else ""
+
+
 AccountName = Annotated[
     str,
     AfterValidator(str.lower),
@@ -88,7 +93,9 @@ class InvitationCreate(BaseModel):
     """A new invitation."""
 
     role: Role
-    note: str = Field(default="", max_length=80, description="Whom it is for")
+    note: Annotated[str, Field(max_length=80), AfterValidator(printable_or_empty)] = Field(
+        default="", description="Whom it is for"
+    )
 
 
 class InvitationRead(BaseModel):

@@ -17,7 +17,13 @@ from auth_server.accounts.errors import (
 )
 from auth_server.accounts.models import Account, Invitation
 from auth_server.accounts.repository import AccountRepository
-from auth_server.accounts.schemas import AccountChange, AccountChanged, AccountListener, NewAccount
+from auth_server.accounts.schemas import (
+    AccountChange,
+    AccountChanged,
+    AccountListener,
+    AccountUpdate,
+    NewAccount,
+)
 from auth_server.audit.service import Audit
 from shared.kernel.clock import Clock
 from shared.kernel.errors import FieldError
@@ -141,6 +147,14 @@ class AccountService:
         after = {"name": account.name, "role": account.role, "invitation": invitation.id}
         self.audit.note(principal_of(account), "account.created", about, after=after)
         return await self.get(account.id)
+
+    async def change(self, who: Principal, ident: UUID, wanted: AccountUpdate) -> Account:
+        """Whatever of this is wanted. Raises AccountNotFound or LastAdministrator."""
+        if wanted.role is not None:
+            await self.change_role(who, ident, wanted.role)
+        if wanted.disabled is not None:
+            await (self.disable if wanted.disabled else self.enable)(who, ident)
+        return await self.get(ident)
 
     async def change_role(self, who: Principal, ident: UUID, role: Role) -> Account:
         """Give the account another role. Raises AccountNotFound or LastAdministrator."""

@@ -16,7 +16,9 @@ from auth_server.accounts.schemas import AccountChanged
 from auth_server.audit.dependencies import AuditTrail, audit_service
 from auth_server.audit.service import Audit
 from auth_server.resources import AuthResources
+from auth_server.sessions.errors import StepUpNeeded
 from auth_server.sessions.repository import SessionRepository
+from auth_server.sessions.rules import is_fresh
 from auth_server.sessions.schemas import Browser, SessionEnded, SignedIn
 from auth_server.sessions.service import SessionService
 from auth_server.sessions.store import LastUses
@@ -94,8 +96,18 @@ async def get_signed_in(found: Annotated[SignedIn | None, Depends(find_signed_in
     return found
 
 
+async def get_fresh(
+    connection: HTTPConnection, signed_in: Annotated[SignedIn, Depends(get_signed_in)]
+) -> SignedIn:
+    """Whose browser asks, with a passkey used a moment ago. Raises Unauthenticated or StepUpNeeded."""
+    if not is_fresh(signed_in.stepped_up_at, connection.app.state.resources.now()):
+        raise StepUpNeeded
+    return signed_in
+
+
 MaybeSignedIn = Annotated[SignedIn | None, Depends(find_signed_in)]
 SignedInSession = Annotated[SignedIn, Depends(get_signed_in)]
+FreshSession = Annotated[SignedIn, Depends(get_fresh)]
 
 
 def browser_of(request: Request) -> Browser:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import datetime, timedelta
+from ipaddress import IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
+
+from auth_server.sessions.schemas import SignedIn
 
 #: A sensitive act needs a passkey that was used at most so long ago.
 STEP_UP_LIFE = timedelta(minutes=5)
+
+#: Where a sign-in leads that was not on the way to anywhere.
+FIRST_PAGE = "/auth/account"
+#: Long enough to find a new authenticator after a recovery code.
+_RECOVERY_LIFE = timedelta(minutes=15)
 
 #: The first that matches names it: what pretends to be another comes before that other.
 _PROGRAMS = (
@@ -43,6 +52,23 @@ def _first(known: tuple[tuple[str, re.Pattern[str]], ...], text: str) -> str:
 def is_fresh(stepped_up_at: datetime | None, at: datetime) -> bool:
     """Whether a passkey was used recently enough for a sensitive act."""
     return stepped_up_at is not None and at - stepped_up_at <= STEP_UP_LIFE
+
+
+def may_add_passkey(signed_in: SignedIn, at: datetime) -> bool:
+    """A fresh passkey, or a recovery code that was used to get back to one."""
+    recovered = "otp" in signed_in.amr and at - signed_in.auth_time <= _RECOVERY_LIFE
+    return recovered or is_fresh(signed_in.stepped_up_at, at)
+
+
+def place_of(address: str) -> str:
+    """Whom an address stands for: itself, or the /64 that one customer has of IPv6."""
+    with suppress(ValueError):
+        parsed = ip_address(address.partition("%")[0])
+        if isinstance(parsed, IPv6Address):
+            mapped = parsed.ipv4_mapped
+            return str(mapped or ip_network((parsed, 64), strict=False))
+        return str(parsed)
+    return "unknown"
 
 
 def safe_next(target: str, otherwise: str) -> str:

@@ -1,0 +1,75 @@
+"""Ceremonies: put once, taken once, kept in SQL where no other store is configured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+from sqlalchemy import delete
+
+from auth_server.passkeys.models import WebauthnCeremony
+from auth_server.passkeys.schemas import Ceremony, CeremonyKind
+from shared.database import Database
+from shared.kernel.clock import Clock
+from shared.kernel.ids import new_uuid
+
+
+class CeremonyStore(Protocol):
+    """Where challenges wait for their answer. A handle is good in the store that made it, nowhere else."""
+
+    async def put(self, ceremony: Ceremony) -> str:
+        """Keep it until it expires; answers its handle."""
+
+    async def take(self, handle: str) -> Ceremony | None:
+        """Remove it for good; None for every caller but one, and for one that is too old."""
+
+
+@dataclass(frozen=True, slots=True)
+class SqlCeremonies:
+    """The table `webauthn_ceremonies`. Each act is a transaction of its own.
+
+    So a challenge is gone before its answer is looked at, whatever becomes of the answer.
+    """
+
+    database: Database
+    now: Clock
+    tag: str = "sql"
+
+    async def put(self, ceremony: Ceremony) -> str:
+        """Insert it; answers its handle."""
+        ident = new_uuid()
+        async with self.database.transaction() as session:
+            session.add(
+                WebauthnCeremony(
+                    id=ident,
+                    kind=ceremony.kind,
+                    browser=ceremony.browser,
+                    challenge=ceremony.challenge,
+                    subject=ceremony.subject,
+                    created_at=self.now(),
+                    expires_at=ceremony.expires_at,
+                )
+            )
+        return f"{self.tag}-{ident}"
+
+    async def take(self, handle: str) -> Ceremony | None:
+        """Delete it; None for every caller but one."""
+        tag, _, text = handle.partition("-")
+        try:
+            ident = UUID(text)
+        except ValueError:
+            return None
+        if tag != self.tag:
+            return None
+        statement = delete(WebauthnCeremony).where(WebauthnCeremony.id == ident).returning(WebauthnCeremony)
+        async with self.database.transaction() as session:
+            row = await session.scalar(statement)
+        if row is None or row.expires_at < self.now():
+            return None
+        return Ceremony(CeremonyKind(row.kind), row.browser, row.challenge, row.expires_at, row.subject)
+
+    async def forget_expired(self) -> None:
+        """Delete those that nobody answered."""
+        async with self.database.transaction() as session:
+            await session.execute(delete(WebauthnCeremony).where(WebauthnCeremony.expires_at < self.now()))

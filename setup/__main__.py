@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from setup import assets, environment, system_packages, translations
+from setup import assets, environment, system_packages
 from setup.steps import ROOT, SetupFailed, alone, complain
 
 
@@ -13,7 +13,7 @@ def prepare(part: str, *, interpreter_chosen: bool) -> None:
     environment.install_requirements(part)
     environment.install_project()
     assets.build()
-    translations.compile_catalogues()
+    assets.pack()
 
 
 def main() -> int:

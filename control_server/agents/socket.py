@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from typing import Any
 
 import structlog
 from fastapi import APIRouter
@@ -137,7 +138,9 @@ async def _act(link: AgentLink, connection: Connection, text: str) -> None:
     kind = ""
     with request_id():
         try:
-            frame, kind = _parse(text)
+            document = _document(text)
+            kind = str(document.get("type", ""))[:64]
+            frame = _frame(document, kind)
             if frame is not None:
                 await link.receive(connection, frame)
         except AppError as refusal:
@@ -148,17 +151,22 @@ async def _act(link: AgentLink, connection: Connection, text: str) -> None:
             connection.send(ErrorFrame(code="internal_error", detail=detail, ref=kind))
 
 
-def _parse(text: str) -> tuple[Frame | None, str]:
+def _document(text: str) -> dict[str, Any]:
     try:
         document = json.loads(text)
-        kind = document.get("type", "")
-    except (ValueError, AttributeError, RecursionError):
-        raise FrameRefused("A frame is one JSON object with a `type`.") from None
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        raise FrameRefused("A frame is one JSON object with a `type`.")
+    return document
+
+
+def _frame(document: dict[str, Any], kind: str) -> Frame | None:
     if kind not in AGENT_FRAME_TYPES:
-        log.info("agent.frame_ignored", frame=str(kind)[:64])
-        return None, ""
+        log.info("agent.frame_ignored", frame=kind)
+        return None
     try:
-        return AGENT_FRAME.validate_python(document), kind
+        return AGENT_FRAME.validate_python(document)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"][1:])

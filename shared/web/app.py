@@ -17,6 +17,7 @@ from shared.web.health import health_router
 from shared.web.metrics import CountedLoops, WebMetrics, metrics_router
 from shared.web.middleware import CanonicalHost, CatchBugs, RequestLog, SecurityHeaders
 from shared.web.openapi import api_reference_router
+from shared.web.runtime_state import ready_facts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -120,6 +121,7 @@ async def _lifespan(app: FastAPI, spec: ServiceSpec) -> AsyncIterator[None]:
     app.state.going_away = asyncio.Event()
     async with AsyncExitStack() as stack:
         app.state.resources = await stack.enter_async_context(spec.open_resources())
+        app.state.ready_facts = {**spec.ready_facts, **ready_facts(app.state.resources)}
         opened = spec.assemble(app, app.state.resources)
         app.state.authenticate = opened.authenticate
         app.state.tier_watches = list(opened.tier_watches)

@@ -14,8 +14,10 @@ from pydantic import ValidationError
 from shared.database import Database, DatabaseSettings, open_database
 from shared.database.migrations import current_revision, head_revision, upgrade
 from shared.kernel.errors import AppError
+from shared.runtime_state import RuntimeStateConfigurationError
 from shared.web.app import go_away
 from shared.web.logs import configure_logs
+from shared.web.runtime_state import check_start
 from shared.web.server import Server, server_config
 from shared.web.settings import WebSettings
 
@@ -115,6 +117,9 @@ def run(work: Awaitable[None]) -> None:
         asyncio.run(whole())
     except AppError as refusal:
         stop(refusal)
+    except RuntimeStateConfigurationError as refusal:
+        typer.echo(str(refusal), err=True)
+        raise typer.Exit(EXIT_CONFIGURATION) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
 
@@ -144,6 +149,7 @@ async def check_schema(database: Database, package: str) -> None:
 
 
 async def _serve(service: Service[S], settings: S) -> None:
+    check_start(settings)
     database = open_database(settings.database)
     try:
         await check_schema(database, service.package)

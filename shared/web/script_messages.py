@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from babel.messages.extract import extract
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 SCRIPT_KEYWORDS: dict[str, Any] = {"t": None, "tn": (1, 2)}
 
 
+@cache
 def collect_script_messages(root: Path = STATIC_ROOT / "js") -> list[str | tuple[str, str]]:
     """Every message of the modules below `root`; a pair where it has a plural."""
     messages: list[str | tuple[str, str]] = []

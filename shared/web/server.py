@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
+from socket import IPPROTO_TCP, TCP_USER_TIMEOUT
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Streams and requests have so long to end by themselves.
 GRACE_SECONDS = 5
+#: Data that a client does not acknowledge for so long ends its connection (RFC 5482).
+_UNACKNOWLEDGED_MILLISECONDS = 15_000
 
 
 class Server(uvicorn.Server):
@@ -33,6 +36,11 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then say so."""
         await super().startup(sockets)
+        for server in self.servers:
+            for listener in server.sockets:
+                # Accepted sockets inherit it: a peer that is gone without a word is noticed at the next
+                # keep-alive, not after the kernel's quarter of an hour.
+                listener.setsockopt(IPPROTO_TCP, TCP_USER_TIMEOUT, _UNACKNOWLEDGED_MILLISECONDS)
         if self.started:
             self.ready.set()
 

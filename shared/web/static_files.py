@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import mimetypes
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,6 +95,7 @@ def _for_client(file: StaticFile, accepted: str) -> tuple[bytes, str]:
     return file.content, ""
 
 
+@cache
 def load_static_files(address: str, root: Path = STATIC_ROOT) -> StaticFiles:
     """Read everything below `root`. Raises AssetsMissing when the third-party files are not there."""
     missing = [name for name in _NEEDED if not (root / name).is_file()]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 #: A comment at least this often, well inside the 60 s after which proxies cut an idle answer.
-KEEP_ALIVE_SECONDS = 15
+KEEP_ALIVE_SECONDS = 10
 #: A client that reads nothing for so long is let go.
 SEND_SECONDS = 20
 #: How long browsers wait before they come back.

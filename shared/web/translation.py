@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,6 +59,7 @@ _KNOWN = (("en", "en", "English", "en_GB"), ("zh_Hans", "zh-Hans", "简体中文
 LOCALE_DIRECTORIES = tuple(directory for directory, *_ in _KNOWN)
 
 
+@cache
 def load_languages(root: Path = LOCALE_ROOT) -> dict[str, Language]:
     """Every language by its tag, the default first. Catalogues are compiled in memory: no stale .mo."""
     return {

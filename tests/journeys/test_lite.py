@@ -1,7 +1,6 @@
 """Lite as a process: start, refusals, stop, crash, adoption of its agent, and no network at all."""
 
 import json
-import os
 import signal
 import socket
 import stat
@@ -14,6 +13,7 @@ import pytest
 
 from shared.testing.waiting import wait_until
 from tests.journeys.lite import Lite, lite
+from tests.journeys.namespaces import namespace
 
 pytestmark = pytest.mark.processes
 
@@ -124,19 +124,7 @@ async def test_killed_in_mid_probe_there_is_one_end_with_a_reason(running: Lite)
     assert again.returncode == 0, again.stderr
 
 
-@pytest.fixture
-def empty_namespace() -> Iterator[list[str]]:
-    """A network namespace with nothing but loopback."""
-    name = f"routeloom-{os.getpid()}"
-    subprocess.run(["ip", "netns", "add", name], check=True)
-    try:
-        subprocess.run(["ip", "netns", "exec", name, "ip", "link", "set", "lo", "up"], check=True)
-        yield ["ip", "netns", "exec", name]
-    finally:
-        subprocess.run(["ip", "netns", "delete", name], check=True)
-
-
-def test_it_needs_no_network(empty_namespace: list[str], tmp_path: Path) -> None:
-    with lite(tmp_path / "home", prefix=empty_namespace) as started:
+def test_it_needs_no_network(tmp_path: Path) -> None:
+    with namespace() as apart, lite(tmp_path / "home", prefix=apart.prefix) as started:
         done = started.run("probe", "ping", "--node", "demo", "--count", "1", "127.0.0.1")
         assert done.returncode == 0, done.stderr

@@ -21,6 +21,8 @@ class PayloadError(AppError):
 class RedisPayloadError(PayloadError):
     """What Redis holds or answered cannot be read: damaged, of an unknown schema, or of an odd shape."""
 
+    code: ClassVar = "durable_redis_payload_unreadable"
+
 
 class CheckpointConflictError(AppError):
     """The checkpoint has another revision than the caller expected; load it again."""

@@ -24,6 +24,7 @@ from sqlalchemy.sql.functions import GenericFunction
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, MetaData
     from sqlalchemy.ext.asyncio import AsyncSession
+    from sqlalchemy.schema import SchemaItem
 
     from shared.database import Database
 
@@ -77,68 +78,25 @@ def _body() -> Column[bytes]:
 
 def durable_tables(metadata: MetaData) -> DurableTables:
     """Add the tables to a service's metadata; instants are milliseconds of the database's clock."""
-    checkpoints = Table(
-        "durable_checkpoints",
-        metadata,
-        _text("prefix", key=True),
-        _text("run_id", key=True),
-        _body(),
-        _number("updated_at"),
-        _expiry(),
-    )
-    runs = Table(
-        "durable_runs",
-        metadata,
-        _text("prefix", key=True),
-        _text("run_id", key=True),
-        _number("version"),
-        _body(),
-        _number("created_at"),
-        _expiry(),
-        Index("ix_durable_runs_prefix_created_at", "prefix", "created_at"),
-    )
-    contexts = Table(
-        "durable_contexts",
-        metadata,
-        _text("prefix", key=True),
-        _text("run_id", key=True),
-        _number("latest"),
-        _expiry(),
-    )
-    revisions = ("prefix", "run_id", "revision")
-    context_revisions = Table(
-        "durable_context_revisions", metadata, *(_key(name) for name in revisions), _body()
-    )
+    by_creation = Index("ix_durable_runs_prefix_created_at", "prefix", "created_at")
+    dedupe = (_text("prefix", key=True), _text("key", key=True), _text("job_id"), _expiry())
     return DurableTables(
-        checkpoints=checkpoints,
+        checkpoints=_of_run(metadata, "checkpoints", _body(), _number("updated_at"), _expiry()),
         jobs=_jobs(metadata),
-        dedupe=Table(
-            "durable_dedupe",
-            metadata,
-            _text("prefix", key=True),
-            _text("key", key=True),
-            _text("job_id"),
-            _expiry(),
+        dedupe=Table("durable_dedupe", metadata, *dedupe),
+        runs=_of_run(
+            metadata, "runs", _number("version"), _body(), _number("created_at"), _expiry(), by_creation
         ),
-        runs=runs,
-        events=Table(
-            "durable_events", metadata, *(_key(name) for name in ("prefix", "run_id", "sequence")), _body()
-        ),
-        event_heads=Table(
-            "durable_event_heads",
-            metadata,
-            _text("prefix", key=True),
-            _text("run_id", key=True),
-            _number("last"),
-            _expiry(),
-        ),
-        contexts=contexts,
-        context_revisions=context_revisions,
+        events=_of_run(metadata, "events", _number("sequence", key=True), _body()),
+        event_heads=_of_run(metadata, "event_heads", _number("last"), _expiry()),
+        contexts=_of_run(metadata, "contexts", _number("latest"), _expiry()),
+        context_revisions=_of_run(metadata, "context_revisions", _number("revision", key=True), _body()),
     )
 
 
-def _key(name: str) -> Column[Any]:
-    return _text(name, key=True) if name in {"prefix", "run_id"} else _number(name, key=True)
+def _of_run(metadata: MetaData, name: str, *parts: SchemaItem) -> Table:
+    keys = (_text("prefix", key=True), _text("run_id", key=True))
+    return Table(f"durable_{name}", metadata, *keys, *parts)
 
 
 def _jobs(metadata: MetaData) -> Table:

@@ -1,6 +1,7 @@
 """Valkey and Redis, from the very configuration files that the compose stack ships."""
 
 import re
+import shutil
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -32,7 +33,9 @@ class KeyValueServer(ServerProcess):
         directory.mkdir(parents=True, exist_ok=True)
         super().__init__(directory / "server.log")
         self._executable = find_program(program.name, program.package)
-        self._configuration = CONFIGURATIONS / program.configuration
+        # A copy of the shipped file: a server may be told to rewrite its own, as Sentinel does.
+        self._configuration = directory / program.configuration
+        shutil.copyfile(CONFIGURATIONS / program.configuration, self._configuration)
         self._maxmemory = maxmemory
         self.directory = directory
 

@@ -30,6 +30,7 @@ from shared.web.app import Assembled, ServiceSpec, build_app, given_or_opened
 from shared.web.navigation import CONTROL_NAVIGATION
 from shared.web.page_routes import pages_router
 from shared.web.pages import PageOptions, build_pages
+from shared.web.runtime_state import runtime_state_router
 
 ROUTERS = (
     node_endpoints.router,
@@ -67,7 +68,7 @@ def create_app(settings: ControlSettings, resources: ControlResources | None = N
             prefix="",
             settings=settings.web,
             description="The fleet: nodes, agents, probes.",
-            routers=[pages_router(pages), *ROUTERS],
+            routers=[pages_router(pages), runtime_state_router(""), *ROUTERS],
             open_resources=given_or_opened(resources, lambda: open_resources(settings)),
             assemble=_assemble,
             pages=pages,

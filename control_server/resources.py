@@ -10,6 +10,8 @@ from control_server.settings import ControlSettings
 from shared.cache import Cache, Tier, open_cache
 from shared.database import Database, open_database
 from shared.kernel.clock import Clock, utc_now
+from shared.runtime_state import RedisRuntimeClient, serving_runtime_state
+from shared.web.runtime_state import deployment_of
 
 #: Number of this service's database in both tiers.
 _DATABASE = 1
@@ -23,23 +25,34 @@ class ControlResources:
     database: Database
     kv: Cache
     cache: Cache
+    runtime_state: RedisRuntimeClient
     now: Clock
 
 
 @asynccontextmanager
 async def open_resources(settings: ControlSettings, now: Clock = utc_now) -> AsyncIterator[ControlResources]:
-    """Open them for the life of the process or test."""
-    database = open_database(settings.database)
-    kv = open_cache(settings.kv, Tier.KV, "control", _DATABASE)
-    cache = open_cache(settings.cache, Tier.CACHE, "control", _DATABASE)
-    try:
+    """Open them for the life of the process or test. Raises RuntimeStateConfigurationError before any."""
+    async with (
+        serving_runtime_state(settings.runtime_state, deployment_of(settings)) as runtime_state,
+        _stores(settings) as (database, kv, cache),
+    ):
         yield ControlResources(
             settings=settings,
             database=database,
             kv=kv,
             cache=cache,
+            runtime_state=runtime_state,
             now=now,
         )
+
+
+@asynccontextmanager
+async def _stores(settings: ControlSettings) -> AsyncIterator[tuple[Database, Cache, Cache]]:
+    database = open_database(settings.database)
+    kv = open_cache(settings.kv, Tier.KV, "control", _DATABASE)
+    cache = open_cache(settings.cache, Tier.CACHE, "control", _DATABASE)
+    try:
+        yield database, kv, cache
     finally:
         await kv.aclose()
         await cache.aclose()

@@ -13,6 +13,7 @@ from pydantic_settings import SettingsConfigDict
 
 from shared.cache import TierSettings
 from shared.database import DatabaseSettings
+from shared.runtime_state import RuntimeStateSettings
 from shared.web.settings import SettingsFromEnvironment, WebSettings
 
 UNCONFIGURED = TierSettings.model_validate({})
@@ -67,6 +68,7 @@ class ControlSettings(SettingsFromEnvironment):
     database: DatabaseSettings
     kv: TierSettings = Field(default=UNCONFIGURED, description="Valkey; without a URL not configured")
     cache: TierSettings = Field(default=UNCONFIGURED, description="Redis; without a URL not configured")
+    runtime_state: RuntimeStateSettings = Field(default_factory=RuntimeStateSettings)
     state_directory: Path = Field(description="Private directory for secrets and, in Lite, databases")
     fleet_name: str = Field(default="loom-net", max_length=40, description="Name shown in the portal")
     probes: ProbeSettings = ProbeSettings()

@@ -17,6 +17,7 @@ from shared.web.app import Assembled, ServiceSpec, build_app, given_or_opened
 from shared.web.page_routes import pages_router
 from shared.web.pages import PageOptions, build_pages
 from shared.web.principals import Authenticator
+from shared.web.runtime_state import runtime_state_router
 
 
 def create_app(
@@ -37,7 +38,12 @@ def create_app(
             prefix="/registry",
             settings=settings.web,
             description="What the routing registry says.",
-            routers=[pages_router(pages), lookup_endpoints.router, mirror_endpoints.router],
+            routers=[
+                pages_router(pages),
+                runtime_state_router("/registry"),
+                lookup_endpoints.router,
+                mirror_endpoints.router,
+            ],
             open_resources=given_or_opened(resources, lambda: open_resources(settings)),
             assemble=_assembler(authenticate or DigestAuthenticator(settings.token_digests)),
             pages=pages,

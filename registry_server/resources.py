@@ -16,6 +16,8 @@ from registry_server.settings import RegistrySettings
 from shared.cache import Cache, Tier, open_cache
 from shared.database import Database, open_database
 from shared.kernel.clock import Clock, utc_now
+from shared.runtime_state import RedisRuntimeClient, serving_runtime_state
+from shared.web.runtime_state import deployment_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,7 @@ class RegistryResources:
     settings: RegistrySettings
     database: Database
     cache: Cache
+    runtime_state: RedisRuntimeClient
     upstream: BareRepository
     lock: SyncLock
     now: Clock
@@ -46,19 +49,29 @@ class RegistryResources:
 async def open_resources(
     settings: RegistrySettings, now: Clock = utc_now
 ) -> AsyncIterator[RegistryResources]:
-    """Open them for the life of the process or test."""
-    database = open_database(settings.database)
-    cache = open_cache(settings.cache, Tier.CACHE, "registry", CACHE_DATABASE)
+    """Open them for the life of the process or test. Raises RuntimeStateConfigurationError before any."""
     directory = settings.repository_directory
-    try:
+    async with (
+        serving_runtime_state(settings.runtime_state, deployment_of(settings)) as runtime_state,
+        _stores(settings) as (database, cache),
+    ):
         yield RegistryResources(
             settings=settings,
             database=database,
             cache=cache,
+            runtime_state=runtime_state,
             upstream=BareRepository(Git(directory, settings.mirror.time_limit), settings.mirror),
             lock=SyncLock(directory.with_name(f"{directory.name}.lock")),
             now=now,
         )
+
+
+@asynccontextmanager
+async def _stores(settings: RegistrySettings) -> AsyncIterator[tuple[Database, Cache]]:
+    database = open_database(settings.database)
+    cache = open_cache(settings.cache, Tier.CACHE, "registry", CACHE_DATABASE)
+    try:
+        yield database, cache
     finally:
         await cache.aclose()
         await database.close()

@@ -11,6 +11,7 @@ from pydantic_settings import SettingsConfigDict
 from registry_server.mirror.schemas import MirrorSettings
 from shared.cache import TierSettings
 from shared.database import DatabaseSettings
+from shared.runtime_state import RuntimeStateSettings
 from shared.web.settings import SettingsFromEnvironment, WebSettings
 
 UNCONFIGURED = TierSettings.model_validate({})
@@ -25,6 +26,7 @@ class RegistrySettings(SettingsFromEnvironment):
     web: WebSettings = WebSettings(port=8422)
     database: DatabaseSettings
     cache: TierSettings = Field(default=UNCONFIGURED, description="Redis; without a URL not configured")
+    runtime_state: RuntimeStateSettings = Field(default_factory=RuntimeStateSettings)
     state_directory: Path = Field(
         description="Private directory for the mirrored repository and, in Lite, databases"
     )

@@ -55,3 +55,11 @@ def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeyValueServer]:
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
     with postgres_server(tmp_path_factory.mktemp("postgres")) as server:
         yield server
+
+
+@pytest.fixture
+def state_beside_postgres(valkey: KeyValueServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The runtime state of a service on PostgreSQL, beside which memory:// is refused."""
+    url = f"{valkey.url}/7"
+    monkeypatch.setenv("REDIS_URL", url)
+    return url

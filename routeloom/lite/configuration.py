@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from auth_server.settings import AuthSettings
 from control_server.settings import ControlSettings
 from registry_server.settings import RegistrySettings
+from shared.runtime_state import RuntimeStateSettings
 from shared.web.logs import LogFormat
 from shared.web.settings import WebSettings
 
@@ -25,13 +26,19 @@ class LiteSettings:
 
 
 def lite_settings(home: Home, public_url: str, log_level: str) -> LiteSettings:
-    """Fixed choices of Lite: SQLite, no tiers, one worker, loopback."""
+    """Fixed choices of Lite: SQLite, no tiers, one worker, loopback, runtime state in memory."""
     web = WebSettings(
         public_url=public_url, host="127.0.0.1", log_level=log_level, log_format=LogFormat.CONSOLE
     )
+    state = RuntimeStateSettings.model_validate({"url": "memory://lite"})
     return LiteSettings(
         control=ControlSettings.model_validate(
-            {"web": web, "database": {"url": home.database("control")}, "state_directory": home.root}
+            {
+                "web": web,
+                "database": {"url": home.database("control")},
+                "state_directory": home.root,
+                "runtime_state": state,
+            }
         ),
         auth=AuthSettings.model_validate(
             {"web": web, "database": {"url": home.database("auth")}, "state_directory": home.root}
@@ -42,6 +49,7 @@ def lite_settings(home: Home, public_url: str, log_level: str) -> LiteSettings:
                 "database": {"url": home.database("registry")},
                 "state_directory": home.root,
                 "mirror": {"url": str(home.sample_registry)},
+                "runtime_state": state,
             }
         ),
     )

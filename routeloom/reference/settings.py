@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, SecretStr
 from pydantic_core import PydanticUndefined
+from pydantic_settings import BaseSettings
 
 from auth_server.settings import AuthSettings
 from control_server.settings import ControlSettings
@@ -13,17 +14,18 @@ from node_agent.settings import AgentSettings
 from registry_server.settings import RegistrySettings
 from routeloom.reference.markdown import page as whole
 from routeloom.reference.markdown import table
+from shared.runtime_state import RuntimeStateSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pydantic.fields import FieldInfo
-    from pydantic_settings import BaseSettings
 
 _GROUPS: dict[str, type[BaseSettings]] = {
     "control_server": ControlSettings,
     "auth_server": AuthSettings,
     "registry_server": RegistrySettings,
+    "runtime state (control_server, registry_server)": RuntimeStateSettings,
     "node_agent": AgentSettings,
 }
 _INTRODUCTION = """Every setting is a variable, or for the three services a key of the table `[control]`,
@@ -46,8 +48,10 @@ def page() -> str:
 
 def _rows(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, str, str]]:
     for name, field in model.model_fields.items():
-        variable = f"{prefix}{name.upper()}"
+        variable = str(field.validation_alias or f"{prefix}{name.upper()}")
         nested = _nested(field)
+        if nested is not None and issubclass(nested, BaseSettings):
+            continue  # reads variables of its own names, and stands under its own heading
         if nested is not None:
             yield from _rows(nested, f"{variable}__")
         else:

@@ -18,10 +18,11 @@ from shared.runtime_state.contracts import (
 )
 from shared.runtime_state.creation import create_runtime_state_client
 from shared.runtime_state.facade import RedisRuntimeClient
+from shared.runtime_state.families import RuntimeStateFamilies, RuntimeStateFamily
 from shared.runtime_state.lifespan import serving_runtime_state
 from shared.runtime_state.locations import RuntimeStateConfigurationError
 from shared.runtime_state.memory_store import MemoryLimits
-from shared.runtime_state.settings import Deployment, RuntimeStateSettings
+from shared.runtime_state.settings import Deployment, RuntimeStateSettings, check_deployment
 
 __all__ = [
     "Deployment",
@@ -33,12 +34,15 @@ __all__ = [
     "RuntimeStateCapacityExceeded",
     "RuntimeStateCommands",
     "RuntimeStateConfigurationError",
+    "RuntimeStateFamilies",
+    "RuntimeStateFamily",
     "RuntimeStateSettings",
     "RuntimeStateStats",
     "RuntimeStateTypeError",
     "RuntimeStateUnavailable",
     "RuntimeStateUsageError",
     "RuntimeStateValueError",
+    "check_deployment",
     "create_runtime_state_client",
     "serving_runtime_state",
 ]

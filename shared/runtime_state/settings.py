@@ -32,19 +32,40 @@ class RuntimeStateSettings(BaseSettings):
 
     model_config = SettingsConfigDict(populate_by_name=True, extra="ignore")
 
-    url: SecretStr = Field(SecretStr("memory://lite"), validation_alias="REDIS_URL")
-    key_prefix: str = Field("routeloom:", validation_alias="REDIS_KEY_PREFIX")
-    #: PEM file of the authorities for `rediss://`; by default the system's.
-    tls_authorities: Path | None = Field(None, validation_alias="REDIS_TLS_CA_FILE")
-    sweep_interval_seconds: PositiveInt = Field(
-        30, validation_alias="RUNTIME_ARTIFACT_SWEEP_INTERVAL_SECONDS", le=3600
+    url: SecretStr = Field(
+        SecretStr("memory://lite"),
+        validation_alias="REDIS_URL",
+        description="`redis://…` or `rediss://…`; `memory://<name>` only with SQLite and one process",
     )
-    memory_max_bytes: PositiveInt = Field(128 * 2**20, validation_alias="RUNTIME_STATE_MEMORY_MAX_BYTES")
+    key_prefix: str = Field(
+        "routeloom:", validation_alias="REDIS_KEY_PREFIX", description="Begins every key, on both back ends"
+    )
+    tls_authorities: Path | None = Field(
+        None,
+        validation_alias="REDIS_TLS_CA_FILE",
+        description="PEM file of the authorities for `rediss://`; by default the system's",
+    )
+    sweep_interval_seconds: PositiveInt = Field(
+        30,
+        validation_alias="RUNTIME_ARTIFACT_SWEEP_INTERVAL_SECONDS",
+        le=3600,
+        description="Seconds between two sweeps of `memory://`",
+    )
+    memory_max_bytes: PositiveInt = Field(
+        128 * 2**20,
+        validation_alias="RUNTIME_STATE_MEMORY_MAX_BYTES",
+        description="Most bytes that `memory://` holds",
+    )
     memory_max_item_bytes: PositiveInt = Field(
-        16 * 2**20, validation_alias="RUNTIME_STATE_MEMORY_MAX_ITEM_BYTES"
+        16 * 2**20,
+        validation_alias="RUNTIME_STATE_MEMORY_MAX_ITEM_BYTES",
+        description="Most bytes of one value or hash in `memory://`",
     )
     preview_ttl_seconds: PositiveInt = Field(
-        3600, validation_alias="runtime_preview_artifact_ttl_seconds", le=86_400
+        3600,
+        validation_alias="runtime_preview_artifact_ttl_seconds",
+        le=86_400,
+        description="Seconds that a preview of a configuration lives unless it is closed",
     )
 
     @property

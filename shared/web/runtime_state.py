@@ -1,4 +1,4 @@
-"""What a service says of its runtime state: facts for `/readyz`, figures, and a start that is refused early."""
+"""What a service says of its runtime state: facts, figures, and a start that is refused early."""
 
 from __future__ import annotations
 

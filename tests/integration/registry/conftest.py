@@ -62,6 +62,7 @@ def fresh_database(request: pytest.FixtureRequest, directory: Path) -> Iterator[
         copied = shutil.copy(request.getfixturevalue("sqlite_template"), directory / "registry.db")
         yield f"sqlite:///{copied}"
         return
+    request.getfixturevalue("state_beside_postgres")
     template = request.getfixturevalue("postgres_template")
     server: PostgresServer = request.getfixturevalue("postgres")
     with server.database(template) as url:

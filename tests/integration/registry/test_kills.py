@@ -56,6 +56,7 @@ async def stopped_at(step: str, registry: Registry) -> asyncio.subprocess.Proces
     text = settings.model_dump(mode="json")
     text["database"]["url"] = settings.database.url.get_secret_value()
     text["mirror"]["url"] = settings.mirror.url.get_secret_value() if settings.mirror.url else ""
+    text["runtime_state"]["url"] = settings.runtime_state.url.get_secret_value()
     text["cache"]["url"] = None
     process = await asyncio.create_subprocess_exec(
         sys.executable,

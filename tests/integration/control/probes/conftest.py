@@ -42,7 +42,10 @@ def on_sqlite(sqlite_template: Prepared, tmp_path: Path) -> Prepared:
 
 
 @pytest.fixture
-def on_postgres(postgres_template: Prepared, postgres: PostgresServer) -> Iterator[Prepared]:
+def on_postgres(
+    postgres_template: Prepared, postgres: PostgresServer, state_beside_postgres: str
+) -> Iterator[Prepared]:
+    assert state_beside_postgres
     with postgres.database("control_probes") as url:
         yield Prepared(url, postgres_template.tokens)
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _POLL_SECONDS = 1.0
 _POLL_WITH_DOORBELL_SECONDS = 15.0
 _SHORTEST_PAUSE_SECONDS = 0.005
+#: So long a cancelled worker waits to give back a job that it has just been handed.
+_GIVE_BACK_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +32,41 @@ class Idle:
     change_in: timedelta | None
 
 
+@dataclass(frozen=True, slots=True)
+class LeaseAttempts:
+    """One try to lease, and how to give back what nobody waits for any more."""
+
+    once: Callable[[], Awaitable[QueueLease | Idle]]
+    give_back: Callable[[QueueLease], Awaitable[object]]
+
+    async def try_once(self) -> QueueLease | Idle:
+        """Try; a caller that is cancelled meanwhile leaves no lease behind and costs no attempt."""
+        trying = asyncio.ensure_future(self.once())
+        try:
+            return await asyncio.shield(trying)
+        except asyncio.CancelledError:
+            await self._give_back(trying)
+            raise
+
+    async def _give_back(self, trying: asyncio.Future[QueueLease | Idle]) -> None:
+        """Bounded: a server that does not answer gets the job back when the lease expires."""
+        try:
+            async with asyncio.timeout(_GIVE_BACK_SECONDS):
+                found = await trying
+                if not isinstance(found, Idle):
+                    await self.give_back(found)
+        except Exception:  # noqa: BLE001 - the caller is told of its cancellation, not of this
+            trying.cancel()
+
+
 async def wait_for_lease(
-    attempt: Callable[[], Awaitable[QueueLease | Idle]], wait: timedelta | None, doorbell: Doorbell | None
+    attempts: LeaseAttempts, wait: timedelta | None, doorbell: Doorbell | None
 ) -> QueueLease | None:
     """Try, then sleep on the doorbell until something changes; give up at the end of the wait."""
     clock = asyncio.get_running_loop().time
     deadline = clock() + (wait.total_seconds() if wait else 0)
     while True:
-        found = await attempt()
+        found = await attempts.try_once()
         if not isinstance(found, Idle):
             return found
         left = deadline - clock()

@@ -10,7 +10,7 @@ from shared.durable.codecs import RedisPayloadCodec
 from shared.durable.config import QueuePolicy, RedisConfig
 from shared.durable.errors import CapacityExceededError, LeaseLostError, RedisPayloadError
 from shared.durable.keys import DurableKeys, check_identifier
-from shared.durable.leasing import Idle, KeptLease, wait_for_lease
+from shared.durable.leasing import Idle, KeptLease, LeaseAttempts, wait_for_lease
 from shared.durable.records import (
     CancelOutcome,
     DeadJob,
@@ -88,7 +88,11 @@ class RedisQueueBackend:
     async def lease(self, worker_id: str, *, wait: timedelta | None = None) -> QueueLease | None:
         """Take the next job, waiting for one at most so long."""
         check_identifier(worker_id)
-        return await wait_for_lease(lambda: self._lease_now(worker_id), wait, self._policy.doorbell)
+        attempts = LeaseAttempts(
+            once=lambda: self._lease_now(worker_id),
+            give_back=lambda lease: self.release(lease, counts=False),
+        )
+        return await wait_for_lease(attempts, wait, self._policy.doorbell)
 
     async def renew(self, lease: QueueLease) -> Renewal:
         """Prolong the lease by its full length from now."""

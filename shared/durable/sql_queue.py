@@ -13,7 +13,7 @@ from shared.durable.codecs import PayloadCodec
 from shared.durable.config import QueuePolicy, SqlConfig
 from shared.durable.errors import LeaseLostError
 from shared.durable.keys import check_identifier
-from shared.durable.leasing import Idle, KeptLease, wait_for_lease
+from shared.durable.leasing import Idle, KeptLease, LeaseAttempts, wait_for_lease
 from shared.durable.records import CancelOutcome, QueueLease, Reclaimed, ReleaseOutcome, Renewal
 from shared.durable.redis_queue import ERROR_LIMIT
 from shared.durable.sql_enqueue import Enqueuing
@@ -60,7 +60,11 @@ class SqlQueueBackend(Enqueuing, QueueInspection):
     async def lease(self, worker_id: str, *, wait: timedelta | None = None) -> QueueLease | None:
         """Take the next job, waiting for one at most so long."""
         check_identifier(worker_id)
-        return await wait_for_lease(lambda: self._lease_now(worker_id), wait, self._policy.doorbell)
+        attempts = LeaseAttempts(
+            once=lambda: self._lease_now(worker_id),
+            give_back=lambda lease: self.release(lease, counts=False),
+        )
+        return await wait_for_lease(attempts, wait, self._policy.doorbell)
 
     async def renew(self, lease: QueueLease) -> Renewal:
         """Prolong the lease by its full length from now."""

@@ -83,6 +83,21 @@ class TestLease:
         lease = await waiting
         assert lease is not None
 
+    async def test_cancelled_workers_leave_no_lease_behind_and_cost_no_attempt(
+        self, backend: Backend
+    ) -> None:
+        queue = backend.queue(QueuePolicy(max_attempts=3))
+        await queue.enqueue(job())
+        for turns in range(12):
+            asking = asyncio.create_task(queue.lease("worker-1"))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            asking.cancel()
+            (outcome,) = await asyncio.gather(asking, return_exceptions=True)
+            if isinstance(outcome, QueueLease):
+                await queue.release(outcome, counts=False)
+        assert (await leased(queue)).attempt == 1
+
     async def test_and_by_a_dead_job_that_is_given_another_chance(self, backend: Backend) -> None:
         queue = backend.queue(QueuePolicy(max_attempts=1, doorbell=LocalDoorbell()))
         await queue.enqueue(job())

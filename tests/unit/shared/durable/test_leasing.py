@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.durable import KeptLease, LeaseLostError, LocalDoorbell, QueuedJob, QueueLease, Renewal
-from shared.durable.leasing import Idle, wait_for_lease
+from shared.durable.leasing import Idle, LeaseAttempts, wait_for_lease
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,6 +96,47 @@ class TestKeptLease:
                     await asyncio.sleep(0)
 
 
+async def nothing(_: QueueLease) -> None:
+    """Nobody is cancelled here."""
+
+
+class TestLeaseAttempts:
+    async def test_a_lease_for_a_caller_that_was_cancelled_is_given_back(self) -> None:
+        asked, answered = asyncio.Event(), asyncio.Event()
+        given_back: list[QueueLease] = []
+
+        async def attempt() -> QueueLease:
+            asked.set()
+            await answered.wait()
+            return LEASE
+
+        async def give_back(lease: QueueLease) -> None:
+            given_back.append(lease)
+
+        waiting = asyncio.create_task(LeaseAttempts(attempt, give_back).try_once())
+        await asked.wait()
+        waiting.cancel()
+        await asyncio.sleep(0)
+        answered.set()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert given_back == [LEASE]
+
+    async def test_an_error_meanwhile_stays_a_cancellation(self) -> None:
+        asked = asyncio.Event()
+
+        async def attempt() -> Idle:
+            asked.set()
+            await asyncio.sleep(0)
+            raise ConnectionError
+
+        waiting = asyncio.create_task(LeaseAttempts(attempt, nothing).try_once())
+        await asked.wait()
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+
 class TestWaitForLease:
     async def test_without_a_wait_asks_once(self) -> None:
         asked = 0
@@ -105,7 +146,7 @@ class TestWaitForLease:
             asked += 1
             return Idle(None)
 
-        assert await wait_for_lease(attempt, None, None) is None
+        assert await wait_for_lease(LeaseAttempts(attempt, nothing), None, None) is None
         assert asked == 1
 
     async def test_sleeps_on_the_doorbell_and_wakes_at_a_ring(self) -> None:
@@ -119,7 +160,7 @@ class TestWaitForLease:
 
         from datetime import timedelta
 
-        assert await wait_for_lease(attempt, timedelta(minutes=5), doorbell) is LEASE
+        assert await wait_for_lease(LeaseAttempts(attempt, nothing), timedelta(minutes=5), doorbell) is LEASE
 
     async def test_forgotten_rings_are_bounded(self) -> None:
         doorbell = LocalDoorbell()

@@ -1,0 +1,95 @@
+"""Parts of Lite and of the command line that need no server."""
+
+import socket
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from typer.testing import CliRunner
+
+from routeloom.cli.main import app
+from routeloom.lite.dispatcher import Dispatcher
+from routeloom.lite.errors import HomeNotWritable, PortTaken
+from routeloom.lite.home import Home, default_home
+from routeloom.lite.ports import listen_on_loopback
+from shared.database.lock import AlreadyRunning, InstanceLock
+
+
+def test_loopback_is_listened_to_in_both_families_on_one_port() -> None:
+    listeners = listen_on_loopback(0)
+    try:
+        ports = {each.getsockname()[1] for each in listeners}
+        assert len(ports) == 1
+        assert listeners[0].getsockname()[0] == "127.0.0.1"
+    finally:
+        for each in listeners:
+            each.close()
+
+
+def test_a_taken_port_names_the_remedy() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        with pytest.raises(PortTaken, match="--port or PORT"):
+            listen_on_loopback(other.getsockname()[1])
+
+
+def test_a_home_that_cannot_be_made_names_the_remedy() -> None:
+    with pytest.raises(HomeNotWritable, match="ROUTELOOM_HOME"):
+        Home(Path("/proc/routeloom")).prepare()
+
+
+def test_the_home_is_where_the_variables_say(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("ROUTELOOM_HOME", raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert default_home() == tmp_path / "routeloom"
+    monkeypatch.setenv("ROUTELOOM_HOME", str(tmp_path / "mine"))
+    assert default_home() == tmp_path / "mine"
+
+
+def test_one_directory_has_one_process(tmp_path: Path) -> None:
+    with InstanceLock(tmp_path / "lock"), pytest.raises(AlreadyRunning, match="in use by process"):
+        InstanceLock(tmp_path / "lock").__enter__()
+    with InstanceLock(tmp_path / "lock"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("path", "owner"),
+    [
+        ("/", "control"),
+        ("/api/v1/nodes", "control"),
+        ("/authority", "control"),
+        ("/auth", "auth"),
+        ("/auth/authorize", "auth"),
+        ("/.well-known/oauth-authorization-server/auth", "auth"),
+        ("/registry/api/v1/status", "registry"),
+        ("/registryx", "control"),
+        ("/metrics/runtime-state", "control"),
+    ],
+)
+def test_each_path_has_one_owner(path: str, owner: str) -> None:
+    apps = {name: FastAPI(title=name) for name in ("control", "auth", "registry")}
+    dispatcher = Dispatcher(apps["control"], apps["auth"], apps["registry"])
+    assert dispatcher._owner(path).title == owner
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["probe", "--help"], ["lite", "--help"], ["--version"]])
+def test_help_is_there_without_any_server(arguments: list[str]) -> None:
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+
+
+def test_without_a_server_the_command_line_says_how_to_get_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ROUTELOOM_HOME", str(tmp_path))
+    monkeypatch.delenv("ROUTELOOM_URL", raising=False)
+    result = CliRunner().invoke(app, ["nodes", "list"])
+    assert result.exit_code == 2
+    assert "routeloom lite" in result.output
+    monkeypatch.setenv("ROUTELOOM_URL", "http://localhost:9")
+    monkeypatch.setenv("ROUTELOOM_TOKEN", "rlp_x")
+    result = CliRunner().invoke(app, ["nodes", "list"])
+    assert result.exit_code == 3
+    assert "does not answer" in result.output

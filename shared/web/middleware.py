@@ -156,7 +156,7 @@ class CatchBugs:
         try:
             await self.app(scope, receive, noting)
         except Exception as error:
-            answer = problems.bug(Request(scope, receive), error)
+            answer = await problems.bug(Request(scope, receive), error)
             if began:
                 raise
             await answer(scope, receive, send)

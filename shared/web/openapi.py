@@ -9,6 +9,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from starlette.responses import Response
 
+from shared.web.principals import find_principal
+
 
 def api_reference_router(prefix: str, service: str) -> APIRouter:
     """`GET <prefix>/openapi.json` and the reference page `GET <prefix>/docs`, under the strict policy."""
@@ -24,6 +26,7 @@ def api_reference_router(prefix: str, service: str) -> APIRouter:
         pages = request.app.state.pages
         if pages is None:
             return JSONResponse(schema)
+        await find_principal(request)
         page: Response = pages.render(
             request, "reference/api.html", service=service, schema=schema, operations=operations_of(schema)
         )

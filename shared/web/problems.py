@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from starlette.responses import RedirectResponse
 
 from shared.kernel.errors import AppError, FieldError, InvalidInput, Kind
 from shared.web.forms import FormRefused
+from shared.web.principals import find_principal
 from shared.web.request_ids import current_request_id
 
 if TYPE_CHECKING:
@@ -96,7 +98,7 @@ async def _refused(request: Request, error: Exception) -> Response:
         if wants_page(request) and (sign_in := getattr(request.app.state, "sign_in_path", None)):
             return RedirectResponse(f"{sign_in}?next={quote(_here(request))}", status_code=303)
         headers["WWW-Authenticate"] = 'Bearer realm="routeloom"'
-    return _answer(request, problem_of(error), headers)
+    return await _answer(request, problem_of(error), headers)
 
 
 async def _form(_request: Request, error: Exception) -> Response:
@@ -109,7 +111,7 @@ async def _not_valid(request: Request, error: Exception) -> Response:
     fields = [_field(item) for item in error.errors()]
     named = ", ".join(dict.fromkeys(field.field for field in fields))
     detail = f"Not acceptable: {named}." if named else None
-    return _answer(request, problem_of(InvalidInput(detail, fields=fields)), {})
+    return await _answer(request, problem_of(InvalidInput(detail, fields=fields)), {})
 
 
 def _field(item: Any) -> FieldError:
@@ -128,10 +130,10 @@ async def _http(request: Request, error: Exception) -> Response:
         code=_CODE_OF_STATUS.get(status, status.name.lower()),
         request_id=current_request_id(),
     )
-    return _answer(request, problem, dict(error.headers or {}))
+    return await _answer(request, problem, dict(error.headers or {}))
 
 
-def bug(request: Request, error: Exception) -> Response:
+async def bug(request: Request, error: Exception) -> Response:
     """Log what is not a refusal, once; answer 500 without its message."""
     log.error("request.failed", path=request.url.path, method=request.method, exc_info=error)
     problem = Problem(
@@ -141,12 +143,14 @@ def bug(request: Request, error: Exception) -> Response:
         code="internal_error",
         request_id=current_request_id(),
     )
-    return _answer(request, problem, {})
+    return await _answer(request, problem, {})
 
 
-def _answer(request: Request, problem: Problem, headers: dict[str, str]) -> Response:
+async def _answer(request: Request, problem: Problem, headers: dict[str, str]) -> Response:
     pages: Pages | None = getattr(request.app.state, "pages", None)
     if pages is not None and wants_page(request):
+        with contextlib.suppress(Exception):  # who asks decides the frame around the page, nothing else
+            await find_principal(request)
         page: Response = pages.render(
             request, "errors/problem.html", status_code=problem.status, problem=problem
         )

@@ -1,6 +1,6 @@
 """The two key-value tiers: one class, injected twice as `kv` and `cache`; every key declared."""
 
-from shared.cache.cache import Cache, Counted, Taken, TakeOutcome
+from shared.cache.cache import Cache
 from shared.cache.errors import (
     LoadRecentlyFailed,
     OutcomeUnknown,
@@ -16,12 +16,16 @@ from shared.cache.lists import Appended, LogItem, LogPolicy, LogTarget, Outcome,
 from shared.cache.metrics import PrometheusObserver
 from shared.cache.observer import CacheObserver, Unobserved
 from shared.cache.opening import open_cache
+from shared.cache.outcomes import Counted, Taken, TakeOutcome
 from shared.cache.prober import TierProber
 from shared.cache.settings import SentinelSettings, TierSettings
+from shared.cache.steps import Advance, Advanced, LogStep
 from shared.cache.subscriptions import Event, Interrupted, Message, Resync, ResyncReason, Subscription
 from shared.cache.tier import Tier
 
 __all__ = [
+    "Advance",
+    "Advanced",
     "Appended",
     "Cache",
     "CacheObserver",
@@ -38,6 +42,7 @@ __all__ = [
     "LoadRecentlyFailed",
     "LogItem",
     "LogPolicy",
+    "LogStep",
     "LogTarget",
     "Message",
     "Outcome",

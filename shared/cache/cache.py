@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import IntEnum
 from typing import Any, Self
 
 from shared.cache import codec
@@ -20,35 +19,13 @@ from shared.cache.keys import Key, KeyFamily, Kind
 from shared.cache.lists import Appended, Lists, LogItem, LogPolicy, LogTarget
 from shared.cache.loading import Load, Loader
 from shared.cache.observer import CacheObserver, Unobserved
+from shared.cache.outcomes import Counted, Taken, TakeOutcome
 from shared.cache.scripting import script
+from shared.cache.steps import Advanced, LogStep, Steps
 from shared.cache.subscriptions import Subscription
 from shared.cache.tier import DEADLINES, Tier
 
 _QUEUE_LIMIT = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """A counter and when it ends."""
-
-    value: int
-    ttl_seconds: float
-
-
-class TakeOutcome(IntEnum):
-    """What a single-use value was found to be."""
-
-    ABSENT = -1
-    REPLAYED = 0
-    TAKEN = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A single-use value: to who takes it first, and as what it was to who comes later."""
-
-    outcome: TakeOutcome
-    value: Any = None
 
 
 class Cache:
@@ -68,6 +45,7 @@ class Cache:
         self._prefix = f"{namespace}:" if namespace else ""
         self._entries = Entries(gateway, self._name_of)
         self._lists = Lists(gateway, self._name_of)
+        self._steps = Steps(gateway, self._name_of)
         self._loader = Loader(gateway, self._entries)
         self._inspector = Inspector(gateway, self._prefix)
         self._hub = (
@@ -131,6 +109,16 @@ class Cache:
         """Write a value where there is none; of many who try, one gets True."""
         payload = payload_of(key.family, value)
         return await self._entries.store(key, payload, milliseconds_of(key.family, ttl_seconds), "NX")
+
+    async def exchange(self, key: Key, seen: Any, value: Any, *, ttl_seconds: float) -> bool:
+        """Put a value in the place of the one that was seen; False when another is there by now."""
+        payload = payload_of(key.family, value)
+        digest = hashlib.sha1(codec.encode(key.family, seen), usedforsecurity=False).hexdigest()
+        return await self._entries.fill(key, payload, milliseconds_of(key.family, ttl_seconds), digest)
+
+    async def keep(self, *keys: Key, ttl_seconds: float) -> None:
+        """Give keys a new end; those that are not there stay so."""
+        await self._steps.keep(keys, ttl_seconds)
 
     async def take_json(self, key: Key) -> Any:
         """The value, removed in the same step: of many who take, one gets it."""
@@ -223,13 +211,17 @@ class Cache:
         """Number, store and publish each item in one step; nothing when the guard key is gone."""
         return await self._lists.append_and_publish(target, values, policy or LogPolicy(), ttl_seconds)
 
+    async def advance(self, step: LogStep, *values: Any, ttl_seconds: float) -> Advanced:
+        """Exchange a state, and number, store and publish what follows from it, in one step."""
+        return await self._steps.advance(step, values, ttl_seconds)
+
     async def read_list(self, key: Key, start: int = 0, stop: int = -1) -> list[Any]:
         """The items between two positions, both included; negative ones count from the end."""
         return await self._lists.read(key, start, stop)
 
-    async def read_log(self, key: Key) -> list[LogItem]:
-        """All the items of a numbered log, with their numbers."""
-        return await self._lists.read_log(key)
+    async def read_log(self, key: Key, start: int = 0) -> list[LogItem]:
+        """The items of a numbered log from a position on, with their numbers; -1 is the last one."""
+        return await self._lists.read_log(key, start)
 
     # --- pub/sub
 

@@ -114,10 +114,10 @@ class Lists:
         """The items between two positions, both included; what cannot be understood is left out."""
         return [decoded.value for decoded in await self._range(key, start, stop)]
 
-    async def read_log(self, key: Key) -> list[LogItem]:
-        """All the items with their numbers."""
+    async def read_log(self, key: Key, start: int) -> list[LogItem]:
+        """The items from a position on, with their numbers."""
         _expect(key, Kind.LOG)
-        found = await self._range(key, 0, -1)
+        found = await self._range(key, start, -1)
         return [LogItem(item.sequence, item.value) for item in found if item.sequence is not None]
 
     async def _push(self, name: str, key: Key, values: Sequence[Any], ttl_seconds: float) -> int:

@@ -9,6 +9,7 @@ import pytest
 
 from shared.cache import (
     Cache,
+    LogStep,
     LogTarget,
     OutcomeUnknown,
     Reason,
@@ -58,6 +59,12 @@ WRITES: dict[str, Call] = {
     "bump_version": lambda cache, of: cache.bump_version(of.versions.key(id=1), at_least=1),
     "revoke": lambda cache, of: cache.revoke(of.values.key(id=1), ttl_seconds=5),
     "invalidate": lambda cache, of: cache.invalidate(of.values.key(id=1), ttl_seconds=5),
+    "exchange": lambda cache, of: cache.exchange(of.values.key(id=1), 1, 2, ttl_seconds=5),
+    "keep": lambda cache, of: cache.keep(of.values.key(id=1), ttl_seconds=5),
+    "advance": lambda cache, of: cache.advance(
+        LogStep(LogTarget(of.logs().key(id=1), of.values.key(id=1)), of.used.key(id=1), None, 1),
+        ttl_seconds=5,
+    ),
     "fill_unless_revoked": lambda cache, of: cache.fill_unless_revoked(of.values.key(id=1), 1, ttl_seconds=5),
 }
 

@@ -8,14 +8,22 @@ from starlette.requests import HTTPConnection
 from auth_server.audit import endpoints as audit_endpoints
 from auth_server.passkeys import dependencies as passkey_dependencies
 from auth_server.passkeys import endpoints as passkey_endpoints
+from auth_server.passkeys import pages as passkey_pages
+from auth_server.passkeys import tasks as passkey_tasks
 from auth_server.portal import endpoints as portal_endpoints
+from auth_server.portal import pages as portal_pages
 from auth_server.resources import AuthResources, open_resources
 from auth_server.sessions import endpoints as session_endpoints
+from auth_server.sessions import pages as session_pages
+from auth_server.sessions import tasks as session_tasks
 from auth_server.sessions.dependencies import end_sessions_with_account, find_signed_in
+from auth_server.sessions.rules import SIGN_IN_PAGE
 from auth_server.sessions.store import LastUses
 from auth_server.settings import AuthSettings
+from shared.kernel.clock import utc_now
 from shared.kernel.principal import Principal
 from shared.web.app import Assembled, ServiceSpec, build_app, given_or_opened
+from shared.web.navigation import ACCESS_NAVIGATION, CONTROL_NAVIGATION
 from shared.web.page_routes import pages_router
 from shared.web.pages import PageOptions, build_pages
 
@@ -24,6 +32,9 @@ ROUTERS = (
     session_endpoints.router,
     portal_endpoints.router,
     audit_endpoints.router,
+    session_pages.router,
+    passkey_pages.router,
+    *portal_pages.routers,
 )
 
 
@@ -34,7 +45,17 @@ async def _authenticate(connection: HTTPConnection) -> Principal | None:
 
 def create_app(settings: AuthSettings, resources: AuthResources | None = None) -> FastAPI:
     """Build the application; `resources` that are given stay open at its end."""
-    pages = build_pages(["auth_server"], PageOptions(prefix="/auth", site_name=settings.fleet_name))
+    pages = build_pages(
+        ["auth_server"],
+        PageOptions(
+            prefix="/auth",
+            navigation=(*CONTROL_NAVIGATION, *ACCESS_NAVIGATION),
+            sign_out_path="/auth/sign-out",
+            site_name=settings.fleet_name,
+            public_address=settings.web.public_url,
+            now=resources.now if resources else utc_now,
+        ),
+    )
 
     return build_app(
         ServiceSpec(
@@ -46,6 +67,7 @@ def create_app(settings: AuthSettings, resources: AuthResources | None = None) -
             open_resources=given_or_opened(resources, lambda: open_resources(settings)),
             assemble=_assemble,
             pages=pages,
+            sign_in_path=SIGN_IN_PAGE,
         )
     )
 
@@ -57,4 +79,11 @@ def _assemble(app: FastAPI, resources: AuthResources) -> Assembled:
     # What ends with an account's right to sign in, in this order, inside the transaction of the change.
     app.state.after_account_change = [end_sessions_with_account(app, resources)]
     passkey_dependencies.prepare(app, resources)
-    return Assembled(authenticate=_authenticate)
+    return Assembled(
+        authenticate=_authenticate,
+        loops=[
+            session_tasks.note_uses(resources, app.state.last_uses),
+            *session_tasks.loops(resources),
+            *passkey_tasks.loops(resources),
+        ],
+    )

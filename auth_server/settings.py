@@ -36,6 +36,33 @@ class SignInSettings(BaseModel):
     )
 
 
+class TokenSettings(BaseModel):
+    """Lives of what clients are given."""
+
+    model_config = ConfigDict(frozen=True)
+
+    code_life: timedelta = Field(
+        default=timedelta(seconds=120), le=timedelta(minutes=10), description="Life of an authorization code"
+    )
+    access_token_life: timedelta = Field(
+        default=timedelta(minutes=10), le=timedelta(hours=24), description="Life of an access token"
+    )
+    id_token_life: timedelta = Field(
+        default=timedelta(minutes=10), le=timedelta(hours=24), description="Life of an ID token"
+    )
+    refresh_idle: timedelta = Field(
+        default=timedelta(days=14), description="A refresh token unused for so long ends"
+    )
+    refresh_absolute: timedelta = Field(
+        default=timedelta(days=90),
+        le=timedelta(days=110),
+        description="Refreshing ends so long after the person agreed",
+    )
+    consent_life: timedelta = Field(
+        default=timedelta(days=180), description="A consent is remembered so long"
+    )
+
+
 class AuthSettings(SettingsFromEnvironment):
     """Everything that auth_server can be told."""
 
@@ -49,3 +76,14 @@ class AuthSettings(SettingsFromEnvironment):
     state_directory: Path = Field(description="Private directory for secrets and, in Lite, databases")
     fleet_name: str = Field(default="loom-net", max_length=40, description="Name shown on the pages")
     sign_in: SignInSettings = SignInSettings()
+    tokens: TokenSettings = TokenSettings()
+
+    @property
+    def issuer(self) -> str:
+        """Who signs: configuration, never a request's Host."""
+        return f"{self.web.public_url}/auth"
+
+    @property
+    def api_audience(self) -> str:
+        """Whom access tokens with a scope of the API are meant for."""
+        return f"{self.web.public_url}/api"

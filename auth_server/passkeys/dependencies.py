@@ -33,13 +33,11 @@ from shared.web import csrf
 from shared.web.transactions import Session
 
 
-def prepare(app: FastAPI, resources: AuthResources) -> SqlCeremonies:
-    """Set up what lives as long as the process; answers the store whose leftovers are to be forgotten."""
-    ceremonies = SqlCeremonies(resources.database, resources.now)
-    app.state.ceremonies = ceremonies
+def prepare(app: FastAPI, resources: AuthResources) -> None:
+    """Set up what lives as long as the process."""
+    app.state.ceremonies = SqlCeremonies(resources.database, resources.now)
     app.state.throttle = SignInThrottle(resources.now, [ProcessCounter(resources.now)])
     app.state.slow_hashes = SlowHashes()
-    return ceremonies
 
 
 def relying_party(resources: AuthResources) -> RelyingParty:

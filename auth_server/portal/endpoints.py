@@ -15,7 +15,8 @@ from auth_server.accounts.schemas import (
     InvitationMade,
     InvitationRead,
 )
-from auth_server.sessions.dependencies import FreshSession, Sessions
+from auth_server.portal.dependencies import ConfirmedAdministrator
+from auth_server.sessions.dependencies import Sessions
 from auth_server.sessions.endpoints import as_read
 from auth_server.sessions.schemas import EndReason, SessionRead
 
@@ -38,8 +39,7 @@ async def get_account(account_id: UUID, _administrator: Administrator, accounts:
 async def change_account(
     account_id: UUID,
     wanted: AccountUpdate,
-    administrator: Administrator,
-    _fresh: FreshSession,
+    administrator: ConfirmedAdministrator,
     accounts: Accounts,
 ) -> Account:
     """Give it another role, shut it out or let it in; needs a fresh passkey."""
@@ -80,7 +80,7 @@ async def list_invitations(_administrator: Administrator, accounts: Accounts) ->
 
 @router.post("/invitations", status_code=status.HTTP_201_CREATED)
 async def create_invitation(
-    wanted: InvitationCreate, administrator: Administrator, _fresh: FreshSession, accounts: Accounts
+    wanted: InvitationCreate, administrator: ConfirmedAdministrator, accounts: Accounts
 ) -> InvitationMade:
     """Invite somebody; the link is shown once. Needs a fresh passkey."""
     invitation, secret = accounts.invite(administrator, wanted.role, wanted.note)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Annotated
+from urllib.parse import quote
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import Depends, FastAPI, Query, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import HTTPConnection
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from auth_server.accounts.dependencies import AfterAccountChange
 from auth_server.accounts.schemas import AccountChanged
@@ -18,11 +19,12 @@ from auth_server.audit.service import Audit
 from auth_server.resources import AuthResources
 from auth_server.sessions.errors import StepUpNeeded
 from auth_server.sessions.repository import SessionRepository
-from auth_server.sessions.rules import is_fresh
+from auth_server.sessions.rules import FIRST_PAGE, STEP_UP_PAGE, is_fresh, safe_next
 from auth_server.sessions.schemas import Browser, SessionEnded, SignedIn
 from auth_server.sessions.service import SessionService
 from auth_server.sessions.store import LastUses
 from shared.kernel.errors import Unauthenticated
+from shared.web.forms import FormRefused
 from shared.web.transactions import Session
 
 #: Host-bound, unreadable for scripts, and never sent to another path or over plain http but on localhost.
@@ -105,9 +107,23 @@ async def get_fresh(
     return signed_in
 
 
+async def get_fresh_for_form(
+    connection: HTTPConnection,
+    signed_in: Annotated[SignedIn, Depends(get_signed_in)],
+    back: Annotated[str, Query(max_length=4096)] = FIRST_PAGE,
+) -> SignedIn:
+    """The same for a form: where a passkey is due, the person is sent to confirm, and `back` afterwards."""
+    try:
+        return await get_fresh(connection, signed_in)
+    except StepUpNeeded as refusal:
+        there = f"{STEP_UP_PAGE}?next={quote(safe_next(back, FIRST_PAGE), safe='')}"
+        raise FormRefused(refusal, lambda _: RedirectResponse(there, status_code=303)) from refusal
+
+
 MaybeSignedIn = Annotated[SignedIn | None, Depends(find_signed_in)]
 SignedInSession = Annotated[SignedIn, Depends(get_signed_in)]
 FreshSession = Annotated[SignedIn, Depends(get_fresh)]
+FreshForForm = Annotated[SignedIn, Depends(get_fresh_for_form)]
 
 
 def browser_of(request: Request) -> Browser:

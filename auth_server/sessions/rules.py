@@ -15,6 +15,8 @@ STEP_UP_LIFE = timedelta(minutes=5)
 
 #: Where a sign-in leads that was not on the way to anywhere.
 FIRST_PAGE = "/auth/account"
+SIGN_IN_PAGE = "/auth/sign-in"
+STEP_UP_PAGE = "/auth/step-up"
 #: Long enough to find a new authenticator after a recovery code.
 _RECOVERY_LIFE = timedelta(minutes=15)
 

@@ -82,6 +82,20 @@ CONTROL_NAVIGATION: tuple[NavigationItem, ...] = (
         short=_("Probe"),
         shortcut="p",
     ),
+    NavigationItem("tokens", _("Tokens"), "/access/tokens", "key", group=_("Access"), shortcut="t"),
+)
+
+#: Pages of auth_server, on the same origin.
+ACCESS_NAVIGATION: tuple[NavigationItem, ...] = (
+    NavigationItem("account", _("Your account"), "/auth/account", "user-circle", group=_("Access")),
+    NavigationItem(
+        "accounts",
+        _("Accounts"),
+        "/auth/accounts",
+        "shield-lock",
+        group=_("Access"),
+        scope=Scope.ACCESS_ADMIN,
+    ),
 )
 
 

@@ -26,6 +26,13 @@ class Keyring:
         """The person's passkeys, oldest first."""
         return await self.work.passkeys.list(signed_in.account_id)
 
+    async def get(self, signed_in: SignedIn, ident: UUID) -> Passkey:
+        """One of the person's own passkeys. Raises PasskeyNotFound."""
+        for passkey in await self.list(signed_in):
+            if passkey.id == ident:
+                return passkey
+        raise PasskeyNotFound
+
     async def count_codes(self, signed_in: SignedIn) -> int:
         """How many of the person's recovery codes are good."""
         return await self.work.passkeys.count_codes(signed_in.account_id)
@@ -47,10 +54,8 @@ class Keyring:
         if not is_fresh(signed_in.stepped_up_at, self.now()):
             raise StepUpNeeded
         await self.work.accounts.lock(signed_in.account_id)
-        own = await self.work.passkeys.list(signed_in.account_id)
-        if all(passkey.id != ident for passkey in own):
-            raise PasskeyNotFound
-        if len(own) == 1:
+        await self.get(signed_in, ident)
+        if len(await self.list(signed_in)) == 1:
             raise LastPasskey
         await self.work.passkeys.claim_removal(signed_in.account_id, ident)
         self.work.audit.note(signed_in.principal, "passkey.removed", ("passkey", str(ident)))

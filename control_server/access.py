@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import HTTPConnection
 
-from control_server.api_tokens.repository import ApiTokenRepository
-from control_server.api_tokens.service import ApiTokenService
+from control_server.api_tokens.dependencies import token_gate
+from control_server.api_tokens.service import TokenGate
 from control_server.audit.dependencies import audit_service
 from control_server.operators.dependencies import SESSION_COOKIE
 from control_server.operators.repository import OperatorRepository
@@ -23,22 +23,28 @@ class ControlAuthenticator:
     """The one way into control_server."""
 
     resources: ControlResources
+    gate: TokenGate = field(init=False)
+
+    def __post_init__(self) -> None:
+        """One gate for the life of the process, because it remembers when not to ask the limits' store."""
+        object.__setattr__(self, "gate", token_gate(self.resources))
 
     async def __call__(self, connection: HTTPConnection) -> Principal | None:
         """The caller. A credential that is not good is refused, never ignored."""
         authorization = connection.headers.get("authorization")
         if authorization is not None:
-            return await self._bearer(authorization)
+            address = connection.client.host if connection.client else ""
+            return await self._bearer(authorization, address)
         cookie = connection.cookies.get(SESSION_COOKIE)
-        return await self._browser(cookie) if cookie else None
+        found = await self._browser(cookie) if cookie else None
+        connection.state.by_session = found is not None
+        return found
 
-    async def _bearer(self, authorization: str) -> Principal:
+    async def _bearer(self, authorization: str, address: str) -> Principal:
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer":
             raise Unauthenticated("Only `Authorization: Bearer` is understood here.")
-        async with self.resources.database.reading() as session:
-            tokens = ApiTokenService(ApiTokenRepository(session), self.resources.now)
-            return await tokens.authenticate(token.strip())
+        return await self.gate.admit(token.strip(), address)
 
     async def _browser(self, cookie: str) -> Principal | None:
         resources = self.resources

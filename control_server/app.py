@@ -10,6 +10,8 @@ from control_server.agents import socket as agent_socket
 from control_server.agents import tasks as agent_tasks
 from control_server.agents.service import AgentLink, Switchboard
 from control_server.agents.store import Connections, Presence
+from control_server.api_tokens import endpoints as api_token_endpoints
+from control_server.api_tokens import pages as api_token_pages
 from control_server.audit import endpoints as audit_endpoints
 from control_server.enrolment import endpoints as enrolment_endpoints
 from control_server.enrolment import pages as enrolment_pages
@@ -40,12 +42,14 @@ ROUTERS = (
     agent_endpoints.router,
     agent_socket.router,
     probe_endpoints.router,
+    api_token_endpoints.router,
     audit_endpoints.router,
     operator_pages.router,
     portal_pages.router,
     node_pages.router,
     probe_pages.router,
     enrolment_pages.router,
+    api_token_pages.router,
 )
 
 

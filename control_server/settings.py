@@ -58,6 +58,20 @@ class SessionSettings(BaseModel):
     absolute: timedelta = Field(default=timedelta(days=7), description="A session older than this ends")
 
 
+class ApiTokenSettings(BaseModel):
+    """Limits of personal access tokens."""
+
+    model_config = ConfigDict(frozen=True)
+
+    requests_per_minute: int = Field(default=300, ge=1, description="Requests of one access token")
+    failures_per_minute: int = Field(
+        default=10, ge=1, description="Refused access tokens from one address, which then is locked out"
+    )
+    lockout_seconds: int = Field(
+        default=900, ge=1, le=86_400, description="How long access tokens from there are not looked at"
+    )
+
+
 class ControlSettings(SettingsFromEnvironment):
     """Everything that control_server can be told."""
 
@@ -73,3 +87,4 @@ class ControlSettings(SettingsFromEnvironment):
     fleet_name: str = Field(default="loom-net", max_length=40, description="Name shown in the portal")
     probes: ProbeSettings = ProbeSettings()
     sessions: SessionSettings = SessionSettings()
+    api_tokens: ApiTokenSettings = ApiTokenSettings()

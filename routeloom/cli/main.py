@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from routeloom.cli import nodes, probes
+from routeloom.cli import nodes, probes, tokens
 from shared import __version__
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app = typer.Typer(
 )
 app.add_typer(probes.app, name="probe")
 app.add_typer(nodes.app, name="nodes")
+app.add_typer(tokens.app, name="tokens")
 
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 

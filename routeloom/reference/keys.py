@@ -1,4 +1,4 @@
-"""Every key family of the tiers, from the services' declarations."""
+"""Every key family of the tiers and of the runtime state, from the services' declarations."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from routeloom.reference.markdown import table
 
 if TYPE_CHECKING:
     from shared.cache import KeyFamily
+    from shared.runtime_state import RuntimeStateFamily
 
 _SERVICES = ("control_server", "auth_server", "registry_server")
 _INTRODUCTION = """The two tiers hold nothing but these keys. `kv` is Valkey, whose copies heal by
@@ -28,11 +29,26 @@ _HEADS = (
     "after a restart",
 )
 
+_STATE_INTRODUCTION = """What `REDIS_URL` points at, under the prefix `REDIS_KEY_PREFIX`: a server, or this
+process itself with `memory://`. All of it may vanish at any time. The lifetime of previews is the setting
+`runtime_preview_artifact_ttl_seconds`, that of a lockout `ROUTELOOM_CONTROL_API_TOKENS__LOCKOUT_SECONDS`."""
+_STATE_HEADS = (
+    "family",
+    "owner",
+    "TTL",
+    "purpose",
+    "cap",
+    "after a restart or a loss",
+    "correctness depends on it",
+)
+
 
 def page() -> str:
     """`docs/reference/keys.md`."""
     rows = [_row(family) for family in families()]
-    return whole("Keys", _INTRODUCTION, table(_HEADS, rows) if rows else "No family is declared yet.")
+    state = table(_STATE_HEADS, [_state_row(family) for family in runtime_state_families()])
+    tiers = table(_HEADS, rows) if rows else "No family is declared yet."
+    return whole("Keys", _INTRODUCTION, tiers, "## Runtime state", _STATE_INTRODUCTION, state)
 
 
 def families() -> list[KeyFamily]:
@@ -42,6 +58,28 @@ def families() -> list[KeyFamily]:
         if find_spec(f"{service}.keys") is not None:
             found += sorted(import_module(f"{service}.keys").REGISTRY, key=lambda each: each.name)
     return found
+
+
+def runtime_state_families() -> list[RuntimeStateFamily]:
+    """Every declared family of the runtime state, by service and name."""
+    found: list[RuntimeStateFamily] = []
+    for service in _SERVICES:
+        if find_spec(f"{service}.runtime_keys") is not None:
+            declared = import_module(f"{service}.runtime_keys").RUNTIME_STATE
+            found += sorted(declared, key=lambda each: each.name)
+    return found
+
+
+def _state_row(family: RuntimeStateFamily) -> tuple[object, ...]:
+    return (
+        f"`{family.pattern}`",
+        f"`{family.owner}`",
+        f"{family.ttl.total_seconds():.0f} s",
+        family.purpose,
+        family.cap,
+        family.loss,
+        "yes" if family.correctness else "no",
+    )
 
 
 def _row(family: KeyFamily) -> tuple[object, ...]:

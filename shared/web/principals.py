@@ -10,12 +10,21 @@ from starlette.requests import HTTPConnection
 from shared.kernel.errors import Forbidden, Unauthenticated
 from shared.kernel.principal import Principal, Scope
 
+_READS = frozenset({"GET", "HEAD"})
+
 
 class Authenticator(Protocol):
     """Finds the caller from a bearer token or a session cookie; a service has exactly one."""
 
     async def __call__(self, connection: HTTPConnection) -> Principal | None:
         """The caller, or None for nobody. Raises Unauthenticated for a credential that is not good."""
+
+
+class StepUp(Protocol):
+    """Knows whether a person in a session proved who they are recently enough for a delicate step."""
+
+    async def __call__(self, connection: HTTPConnection, principal: Principal) -> None:
+        """Raises Unauthenticated or Forbidden when they must prove it again."""
 
 
 async def find_principal(connection: HTTPConnection) -> Principal | None:
@@ -42,6 +51,37 @@ class Require:
             raise Unauthenticated
         if self.scope is not None and not principal.may(self.scope):
             raise Forbidden(f"This needs the permission {self.scope}, which you do not have.")
+        return principal
+
+
+class SessionRequired(Forbidden):
+    """Only a person who is signed in to the portal may do this; an access token is not enough."""
+
+    code = "session_required"
+
+
+class RequireSession(Require):
+    """Dependency: a person in a signed-in browser, or a token with `unless`.
+
+    Where the service has set `app.state.step_up`, that is asked before a write whether the person has proved
+    recently enough who they are, and raises when not.
+    """
+
+    def __init__(self, unless: Scope | None = None) -> None:
+        """Ask for a session, or for a token that carries `unless`."""
+        super().__init__()
+        self.unless = unless
+
+    async def __call__(self, connection: HTTPConnection) -> Principal:
+        """The caller. Raises Unauthenticated or SessionRequired."""
+        principal = await super().__call__(connection)
+        if not getattr(connection.state, "by_session", False):
+            if self.unless is None or not principal.may(self.unless):
+                raise SessionRequired
+            return principal
+        step_up: StepUp | None = getattr(connection.app.state, "step_up", None)
+        if step_up is not None and connection.scope.get("method") not in _READS:
+            await step_up(connection, principal)
         return principal
 
 

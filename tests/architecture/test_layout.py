@@ -27,6 +27,7 @@ SERVICE_MODULES = {
     "settings",
     "resources",
     "keys",
+    "runtime_keys",  # the keys in the runtime state, which is no tier
     "metrics",
     "access",  # who may call what: the roles and scopes of the routes
     "commands",  # the verbs: serve, work, migrate, seed

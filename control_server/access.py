@@ -12,10 +12,14 @@ from control_server.api_tokens.service import TokenGate
 from control_server.audit.dependencies import audit_service
 from control_server.operators.dependencies import SESSION_COOKIE
 from control_server.operators.repository import OperatorRepository
-from control_server.operators.service import OperatorService
+from control_server.operators.schemas import SignedInBrowser
+from control_server.operators.service import AccessTokens, OperatorService, Provider
 from control_server.resources import ControlResources
 from shared.kernel.errors import Unauthenticated
 from shared.kernel.principal import Principal
+
+#: Our own opaque tokens have none.
+_DOTS_OF_A_JWT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +28,14 @@ class ControlAuthenticator:
 
     resources: ControlResources
     gate: TokenGate = field(init=False)
+    access_tokens: AccessTokens = field(init=False)
 
     def __post_init__(self) -> None:
         """One gate for the life of the process, because it remembers when not to ask the limits' store."""
-        object.__setattr__(self, "gate", token_gate(self.resources))
+        resources = self.resources
+        object.__setattr__(self, "gate", token_gate(resources))
+        provider = Provider(resources.settings, resources.http, resources.now)
+        object.__setattr__(self, "access_tokens", AccessTokens(provider, resources.now))
 
     async def __call__(self, connection: HTTPConnection) -> Principal | None:
         """The caller. A credential that is not good is refused, never ignored."""
@@ -38,25 +46,28 @@ class ControlAuthenticator:
         cookie = connection.cookies.get(SESSION_COOKIE)
         found = await self._browser(cookie) if cookie else None
         connection.state.by_session = found is not None
-        return found
+        connection.state.signed_in_browser = found
+        return found.principal if found else None
 
     async def _bearer(self, authorization: str, address: str) -> Principal:
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer":
             raise Unauthenticated("Only `Authorization: Bearer` is understood here.")
-        return await self.gate.admit(token.strip(), address)
+        text = token.strip()
+        if text.count(".") == _DOTS_OF_A_JWT:
+            return await self.access_tokens.authenticate(text)
+        return await self.gate.admit(text, address)
 
-    async def _browser(self, cookie: str) -> Principal | None:
+    async def _browser(self, cookie: str) -> SignedInBrowser | None:
         resources = self.resources
         async with resources.database.reading() as session:
             found = await self._operators(session).find(cookie)
         if found is None:
             return None
-        who, due = found
-        if due:
+        if found.use_is_due:
             async with resources.database.transaction() as session:
-                await self._operators(session).touch(cookie)
-        return who
+                await self._operators(session).touch(found.session_id)
+        return found
 
     def _operators(self, session: AsyncSession) -> OperatorService:
         resources = self.resources

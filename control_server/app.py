@@ -17,6 +17,7 @@ from control_server.enrolment import endpoints as enrolment_endpoints
 from control_server.enrolment import pages as enrolment_pages
 from control_server.nodes import endpoints as node_endpoints
 from control_server.nodes import pages as node_pages
+from control_server.operators import dependencies as operator_dependencies
 from control_server.operators import pages as operator_pages
 from control_server.operators import tasks as operator_tasks
 from control_server.portal import pages as portal_pages
@@ -66,7 +67,7 @@ def create_app(settings: ControlSettings, resources: ControlResources | None = N
         ),
     )
 
-    return build_app(
+    app = build_app(
         ServiceSpec(
             name="control",
             prefix="",
@@ -79,12 +80,15 @@ def create_app(settings: ControlSettings, resources: ControlResources | None = N
             sign_in_path="/sign-in",
         )
     )
+    operator_pages.install(app)
+    return app
 
 
 def _assemble(app: FastAPI, resources: ControlResources) -> Assembled:
     switchboard = Switchboard()
     link = AgentLink(resources.database, Connections(), Presence(), switchboard, resources.now)
     app.state.agent_link = link
+    operator_dependencies.prepare(app, resources)
     app.state.fleet_pulse = FleetPulse(lambda: what_pages_show(resources, link))
     return Assembled(
         authenticate=ControlAuthenticator(resources),

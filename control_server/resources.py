@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache as cached
+
+import httpx2
 
 from control_server.settings import ControlSettings
 from shared.cache import Cache, Tier, open_cache
@@ -26,6 +30,8 @@ class ControlResources:
     kv: Cache
     cache: Cache
     runtime_state: RedisRuntimeClient
+    #: To the sign-in service; opens nothing before the first question.
+    http: httpx2.AsyncClient
     now: Clock
 
 
@@ -35,6 +41,7 @@ async def open_resources(settings: ControlSettings, now: Clock = utc_now) -> Asy
     async with (
         serving_runtime_state(settings.runtime_state, deployment_of(settings)) as runtime_state,
         _stores(settings) as (database, kv, cache),
+        _http(settings) as http,
     ):
         yield ControlResources(
             settings=settings,
@@ -42,8 +49,20 @@ async def open_resources(settings: ControlSettings, now: Clock = utc_now) -> Asy
             kv=kv,
             cache=cache,
             runtime_state=runtime_state,
+            http=http,
             now=now,
         )
+
+
+def _http(settings: ControlSettings) -> httpx2.AsyncClient:
+    """Takes no proxy from the environment: services reach each other directly."""
+    return httpx2.AsyncClient(verify=_authorities(), timeout=settings.sign_in.seconds, trust_env=False)
+
+
+@cached
+def _authorities() -> ssl.SSLContext:
+    """The system's authorities, or those of `SSL_CERT_FILE`; reading them takes 20 ms, so once a process."""
+    return ssl.create_default_context()
 
 
 @asynccontextmanager

@@ -72,10 +72,39 @@ class ApiTokenSettings(BaseModel):
     )
 
 
+class SignInSettings(BaseModel):
+    """The portal as a client of the sign-in service, and the access tokens of that service."""
+
+    model_config = ConfigDict(frozen=True)
+
+    client_id: str = Field(default="routeloom-portal", description="Id of the portal as a client")
+    client_secret_file: Path | None = Field(
+        default=None, description="Its secret; by default `secrets/portal-client` in the state directory"
+    )
+    transaction_life: timedelta = Field(
+        default=timedelta(minutes=30), description="Time to finish a sign-in that was begun"
+    )
+    step_up_life: timedelta = Field(
+        default=timedelta(minutes=10),
+        description="What concerns access can be changed from a browser for so long after a proof",
+    )
+    grant_fresh: timedelta = Field(
+        default=timedelta(seconds=1),
+        le=timedelta(seconds=1),
+        description="A token's grant is asked for again after so long: how late a revocation may be seen",
+    )
+    grant_stale: timedelta = Field(
+        default=timedelta(minutes=5),
+        le=timedelta(hours=1),
+        description="With the sign-in service away, a token that was good stays good for so long",
+    )
+    seconds: float = Field(default=5, gt=0, le=60, description="Time for an answer of the sign-in service")
+
+
 class ControlSettings(SettingsFromEnvironment):
     """Everything that control_server can be told."""
 
-    model_config = SettingsConfigDict(env_prefix="ROUTELOOM_CONTROL_")
+    model_config = SettingsConfigDict(env_prefix="ROUTELOOM_CONTROL_", populate_by_name=True)
     table: ClassVar[str] = "control"
 
     web: WebSettings = WebSettings()
@@ -88,3 +117,24 @@ class ControlSettings(SettingsFromEnvironment):
     probes: ProbeSettings = ProbeSettings()
     sessions: SessionSettings = SessionSettings()
     api_tokens: ApiTokenSettings = ApiTokenSettings()
+    sign_in: SignInSettings = SignInSettings()
+    auth_url: str = Field(
+        default="",
+        validation_alias="ROUTELOOM_AUTH_URL",
+        description="Where this service reaches the sign-in service; by default the public address",
+    )
+
+    @property
+    def issuer(self) -> str:
+        """Who makes the tokens."""
+        return f"{self.web.public_url}/auth"
+
+    @property
+    def api_audience(self) -> str:
+        """Whom access tokens are for that are good here."""
+        return f"{self.web.public_url}/api"
+
+    @property
+    def client_secret_file(self) -> Path:
+        """Where the portal's secret as a client is."""
+        return self.sign_in.client_secret_file or self.state_directory / "secrets" / "portal-client"

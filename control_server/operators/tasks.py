@@ -17,6 +17,8 @@ def loops(resources: ControlResources) -> list[Loop]:
 
     async def forget() -> None:
         async with resources.database.transaction() as session:
-            await OperatorRepository(session).forget_before(resources.now() - _KEEP)
+            operators = OperatorRepository(session)
+            await operators.forget_before(resources.now() - _KEEP)
+            await operators.forget_spent(resources.now())
 
     return [Loop("operators.forget", forget, interval=timedelta(hours=1))]

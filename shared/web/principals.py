@@ -38,7 +38,11 @@ async def find_principal(connection: HTTPConnection) -> Principal | None:
 
 
 class Require:
-    """Dependency: somebody with this scope (None: anybody who is signed in)."""
+    """Dependency: somebody with this scope (None: anybody who is signed in).
+
+    What changes who may do what (`access:admin`) asks a person in a session for a recent proof as well, where
+    the service has set `app.state.step_up`.
+    """
 
     def __init__(self, scope: Scope | None = None) -> None:
         """Ask for `scope`."""
@@ -51,6 +55,8 @@ class Require:
             raise Unauthenticated
         if self.scope is not None and not principal.may(self.scope):
             raise Forbidden(f"This needs the permission {self.scope}, which you do not have.")
+        if self.scope is Scope.ACCESS_ADMIN:
+            await _prove_anew(connection, principal)
         return principal
 
 
@@ -79,10 +85,15 @@ class RequireSession(Require):
             if self.unless is None or not principal.may(self.unless):
                 raise SessionRequired
             return principal
-        step_up: StepUp | None = getattr(connection.app.state, "step_up", None)
-        if step_up is not None and connection.scope.get("method") not in _READS:
-            await step_up(connection, principal)
+        await _prove_anew(connection, principal)
         return principal
+
+
+async def _prove_anew(connection: HTTPConnection, principal: Principal) -> None:
+    """Before a write, where the service has a way to ask for a recent proof."""
+    step_up: StepUp | None = getattr(connection.app.state, "step_up", None)
+    if step_up is not None and connection.scope.get("method") not in _READS:
+        await step_up(connection, principal)
 
 
 SignedIn = Annotated[Principal, Depends(Require())]

@@ -83,13 +83,14 @@ def problem_of(error: AppError) -> Problem:
 
 def install(app: FastAPI) -> None:
     """Translate every refusal and every validation error; bugs are `CatchBugs`'s, which sees all."""
-    app.add_exception_handler(AppError, _refused)
+    app.add_exception_handler(AppError, refused)
     app.add_exception_handler(FormRefused, _form)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _http)
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def refused(request: Request, error: Exception) -> Response:
+    """The answer to a refusal where nothing more particular is registered."""
     assert isinstance(error, AppError)  # noqa: S101 - registered for this class only
     headers = {}
     if error.retry_after is not None:

@@ -8,8 +8,8 @@ from control_server.access import ControlAuthenticator
 from control_server.agents import endpoints as agent_endpoints
 from control_server.agents import socket as agent_socket
 from control_server.agents import tasks as agent_tasks
-from control_server.agents.service import AgentLink, Switchboard
-from control_server.agents.store import Connections, Presence
+from control_server.agents.dependencies import open_link
+from control_server.agents.service import Switchboard
 from control_server.api_tokens import endpoints as api_token_endpoints
 from control_server.api_tokens import pages as api_token_pages
 from control_server.audit import endpoints as audit_endpoints
@@ -86,7 +86,7 @@ def create_app(settings: ControlSettings, resources: ControlResources | None = N
 
 def _assemble(app: FastAPI, resources: ControlResources) -> Assembled:
     switchboard = Switchboard()
-    link = AgentLink(resources.database, Connections(), Presence(), switchboard, resources.now)
+    link = open_link(resources, switchboard)
     app.state.agent_link = link
     operator_dependencies.prepare(app, resources)
     app.state.fleet_pulse = FleetPulse(lambda: what_pages_show(resources, link))

@@ -8,8 +8,25 @@ from fastapi import Depends, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.agents.repository import AgentRepository
-from control_server.agents.service import AgentDirectory, AgentLink
+from control_server.agents.service import AgentDirectory, AgentLink, Switchboard
+from control_server.agents.store import Connections, Presence, Roster
+from control_server.resources import ControlResources
 from shared.web.transactions import Session
+
+
+def open_link(resources: ControlResources, switchboard: Switchboard) -> AgentLink:
+    """The link of this process, part of the fleet of all processes."""
+    connections, presence = Connections(), Presence()
+    roster = Roster(resources.kv, connections, presence, resources.now)
+    return AgentLink(
+        database=resources.database,
+        connections=connections,
+        presence=presence,
+        switchboard=switchboard,
+        now=resources.now,
+        roster=roster,
+        cache=resources.cache,
+    )
 
 
 def _link(request: Request) -> AgentLink:

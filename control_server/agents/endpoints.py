@@ -23,5 +23,5 @@ class ReportReceived(BaseModel):
 @router.post("/reports/heartbeat")
 async def report_heartbeat(node_id: AgentNode, heartbeat: Heartbeat, link: Link) -> ReportReceived:
     """The same heartbeat that goes over the socket."""
-    link.presence.heard(node_id, link.now(), heartbeat)
+    await link.hear(node_id, heartbeat)
     return ReportReceived(node_id=node_id, server_time=link.now())

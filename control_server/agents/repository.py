@@ -44,19 +44,22 @@ class AgentRepository:
         wanted = select(AgentToken).where(AgentToken.digest == digest, AgentToken.revoked_at.is_(None))
         return await self.session.scalar(wanted)
 
-    async def replace_token(self, token: AgentToken) -> None:
-        """Store a new token of a node and revoke every older one."""
-        await self.revoke_tokens(token.node_id, token.created_at)
+    async def replace_token(self, token: AgentToken) -> Sequence[str]:
+        """Store a new token of a node and revoke every older one; the digests of those."""
+        revoked = await self.revoke_tokens(token.node_id, token.created_at)
         self.session.add(token)
         await self.session.flush()
+        return revoked
 
-    async def revoke_tokens(self, node_id: str, at: datetime) -> None:
-        """Revoke every token of the node."""
-        await self.session.execute(
+    async def revoke_tokens(self, node_id: str, at: datetime) -> Sequence[str]:
+        """Revoke every token of the node; the digests of those that were good."""
+        revoked = await self.session.scalars(
             update(AgentToken)
             .where(AgentToken.node_id == node_id, AgentToken.revoked_at.is_(None))
             .values(revoked_at=at)
+            .returning(AgentToken.digest)
         )
+        return revoked.all()
 
     async def claim_connection(self, node_id: str, hello: AgentHello, at: datetime) -> int | None:
         """Count up the node's fencing token for a newly accepted socket; None for an unknown node."""

@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import structlog
@@ -14,8 +16,10 @@ from control_server.agents.errors import AgentTokenRefused
 from control_server.agents.models import Agent, AgentToken
 from control_server.agents.repository import AgentRepository
 from control_server.agents.rules import Liveness, liveness
-from control_server.agents.store import Connection, Connections, LostListener, Presence
-from shared.database import Database
+from control_server.agents.store import Connection, Connections, LostListener, Presence, Reach, Roster
+from control_server.keys import AGENT_TOKEN
+from shared.cache import Cache, TierUnavailable
+from shared.database import Database, after_commit
 from shared.kernel.clock import Clock
 from shared.kernel.secrets import digest_of, identify, mint
 from shared.protocol.frames import AgentHello, CloseCode, Frame, Goodbye, Heartbeat
@@ -24,6 +28,9 @@ log = structlog.get_logger(__name__)
 
 #: Sockets are closed by force after it; an agent that has not taken its goodbye by then misses it.
 _FAREWELL_SECONDS = 1
+
+#: Longer than any look-up of a token that began before its revocation can take.
+_TOMBSTONE_SECONDS = 60
 
 #: Acts on one frame of one connection. A refusal is answered with an `error` frame.
 FrameHandler = Callable[[Connection, Any], Awaitable[None]]
@@ -47,17 +54,35 @@ class AgentLink:
     presence: Presence
     switchboard: Switchboard
     now: Clock
+    roster: Roster
+    cache: Cache
+    #: How long a token that was looked up is believed without asking SQL; zero asks every time.
+    token_life: timedelta = timedelta(seconds=60)
 
     async def authenticate(self, authorization: str | None) -> str:
         """The node whose token this is. Raises AgentTokenRefused."""
         scheme, _, token = (authorization or "").partition(" ")
         if scheme.lower() != "bearer" or identify(token.strip(), "rlg") is None:
             raise AgentTokenRefused("Send `Authorization: Bearer` with the agent token of the node.")
-        async with self.database.reading() as session:
-            found = await AgentRepository(session).find_live_token(digest_of(token.strip()))
-        if found is None:
+        digest = digest_of(token.strip())
+
+        async def load() -> str | None:
+            async with self.database.reading() as session:
+                found = await AgentRepository(session).find_live_token(digest)
+            return found.node_id if found else None
+
+        node_id: str | None = await self.cache.get_or_load(
+            AGENT_TOKEN.key(digest=digest), load, ttl_seconds=self.token_life.total_seconds()
+        )
+        if node_id is None:
             raise AgentTokenRefused
-        return found.node_id
+        return node_id
+
+    async def forget_tokens(self, digests: Sequence[str]) -> None:
+        """Believe revoked tokens no longer, not even where a look-up is under way; for after the commit."""
+        for digest in digests:
+            with contextlib.suppress(TierUnavailable):
+                await self.cache.revoke(AGENT_TOKEN.key(digest=digest), ttl_seconds=_TOMBSTONE_SECONDS)
 
     async def connect(self, node_id: str, hello: AgentHello) -> Connection:
         """Take over the node's link. Raises AgentTokenRefused for a node without an agent."""
@@ -70,6 +95,7 @@ class AgentLink:
         self.connections.add(connection)
         self.presence.heard(node_id, at)
         log.info("agent.connected", node=node_id, fencing_token=fencing_token)
+        await self.roster.join(connection, self.ready)
         return connection
 
     async def ready(self, connection: Connection) -> None:
@@ -81,13 +107,17 @@ class AgentLink:
         """Act on one frame."""
         beat = frame if isinstance(frame, Heartbeat) else None
         self.presence.heard(connection.node_id, self.now(), beat)
+        if beat is not None:
+            await self.roster.beat(connection.node_id, connection, beat)
         handler = self.switchboard.handlers.get(type(frame))
         if handler is not None:
             await handler(connection, frame)
 
     async def disconnect(self, connection: Connection) -> None:
         """The socket has ended. Only the node's newest one makes the node disconnected."""
-        if not self.connections.remove(connection):
+        newest_here = self.connections.remove(connection)
+        await self.roster.leave(connection)
+        if not newest_here:
             return
         async with self.database.transaction() as session:
             current = await AgentRepository(session).note_disconnected(
@@ -98,11 +128,21 @@ class AgentLink:
             for act in self.switchboard.when_lost:
                 await act(connection.node_id, connection.fencing_token)
 
-    def drop(self, node_id: str, reason: str) -> None:
-        """End the node's connection because its token is no longer good."""
+    async def drop(self, node_id: str, reason: str) -> None:
+        """End the node's connection, wherever it is, because its token is no longer good."""
         connection = self.connections.find(node_id)
         if connection is not None:
             connection.close(CloseCode.UNAUTHENTICATED, reason)
+        await self.roster.drop(node_id, reason)
+
+    async def send(self, node_id: str, frame: Frame) -> bool:
+        """Queue a frame for the node's agent, wherever it is connected; False when it is nowhere."""
+        return self.connections.send(node_id, frame) or await self.roster.send(node_id, frame)
+
+    async def hear(self, node_id: str, heartbeat: Heartbeat) -> None:
+        """A heartbeat that came without a socket."""
+        self.presence.heard(node_id, self.now(), heartbeat)
+        await self.roster.beat(node_id, None, heartbeat)
 
     async def farewell(self) -> None:
         """Tell every agent that the server goes away, so that they come back soon and spread out."""
@@ -132,9 +172,9 @@ class AgentLink:
             return liveness(max(instants, default=None), self.now()).without_link()
         return liveness(max(instants, default=None), self.now())
 
-    def connected(self, node_ids: Sequence[str]) -> list[str]:
-        """Those of the nodes that can be spoken to now."""
-        return [node_id for node_id in node_ids if self.connections.find(node_id) is not None]
+    async def reach(self, node_ids: Sequence[str]) -> Reach:
+        """Those of the nodes that can be spoken to now, through whichever process."""
+        return await self.roster.reach(node_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +186,7 @@ class AgentDirectory:
 
     async def find(self, node_id: str) -> Agent | None:
         """The agent of a node."""
+        await self.link.roster.refresh([node_id])
         return await self.agents.find(node_id)
 
     async def find_by_key(self, public_key: str) -> Agent | None:
@@ -154,14 +195,16 @@ class AgentDirectory:
 
     async def by_node(self) -> dict[str, Agent]:
         """Every agent by its node."""
-        return {agent.node_id: agent for agent in await self.agents.list_all()}
+        found = {agent.node_id: agent for agent in await self.agents.list_all()}
+        await self.link.roster.refresh(list(found))
+        return found
 
     async def admit(self, agent: Agent) -> str:
         """Store the agent where it is new, and give its node a fresh token in place of any older one."""
         if await self.agents.find(agent.node_id) is None:
             self.agents.add(agent)
         secret = mint("rlg")
-        await self.agents.replace_token(
+        revoked = await self.agents.replace_token(
             AgentToken(
                 id=secret.id,
                 node_id=agent.node_id,
@@ -170,12 +213,17 @@ class AgentDirectory:
                 revoked_at=None,
             )
         )
+        self._forget_after_commit(revoked)
         return secret.text
 
     async def dismiss(self, node_id: str) -> None:
         """Forget the node's agent and its tokens, so that another machine may enrol as this node."""
-        await self.agents.revoke_tokens(node_id, self.link.now())
+        self._forget_after_commit(await self.agents.revoke_tokens(node_id, self.link.now()))
         await self.agents.remove(node_id)
+
+    def _forget_after_commit(self, digests: Sequence[str]) -> None:
+        if digests:
+            after_commit(self.agents.session, partial(self.link.forget_tokens, digests))
 
     def liveness_of(self, agent: Agent | None) -> Liveness:
         """Liveness of the agent's node."""

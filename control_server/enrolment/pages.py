@@ -99,5 +99,5 @@ async def decide_from_page(
 async def reset_agent_from_page(admin: EnrolmentAdmin, node_id: NodeId, nodes: Nodes, link: Link) -> Response:
     """Forget the agent's identity so that another machine may enrol."""
     await nodes.reset_agent(admin, node_id)
-    link.drop(node_id, "The agent of this node was reset by an administrator.")
+    await link.drop(node_id, "The agent of this node was reset by an administrator.")
     return RedirectResponse(f"/nodes/{node_id}", status_code=303)

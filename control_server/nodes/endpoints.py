@@ -33,4 +33,4 @@ async def get_node(_reader: FleetReader, node_id: NodeId, nodes: Nodes) -> NodeR
 async def reset_agent(admin: AccessAdmin, node_id: NodeId, nodes: Nodes, link: Link) -> None:
     """Forget the agent's identity and tokens; the next enrolment may come from another machine."""
     await nodes.reset_agent(admin, node_id)
-    link.drop(node_id, "The agent of this node was reset by an administrator.")
+    await link.drop(node_id, "The agent of this node was reset by an administrator.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Annotated
 from uuid import UUID
@@ -15,8 +16,9 @@ from control_server.probes.repository import ProbeRepository
 from control_server.probes.rules import parse_position
 from control_server.probes.schemas import Position, ProbeFilter
 from control_server.probes.service import ProbeReader, ProbeRuns, ProbeService
-from control_server.probes.store import Subscription
+from control_server.probes.store import Following as Live
 from control_server.resources import ControlResources
+from shared.cache import TierUnavailable
 from shared.kernel.principal import Principal, Scope
 from shared.web.principals import Require
 from shared.web.transactions import Session
@@ -52,7 +54,7 @@ class Viewer:
     """Somebody who follows a probe."""
 
     position: Position | None
-    live: Subscription | None
+    live: Live | None
     #: They have had the last event and need not come back.
     finished: bool
 
@@ -69,7 +71,11 @@ async def _viewer(
     """Subscribed from before anything is read until the response has ended, however it ends."""
     position = parse_position(last_event_id or resume)
     finished = await probes.has_seen_everything(probe_id, position)
-    async with probes.relay.subscribe(probe_id) as live:
+    async with AsyncExitStack() as stack:
+        try:
+            live = await stack.enter_async_context(probes.relay.subscribe(probe_id))
+        except TierUnavailable:
+            live = None  # what is stored is sent, and the reader comes back for more
         yield Viewer(position, live, finished)
 
 

@@ -6,17 +6,33 @@ import base64
 import binascii
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
 from typing import Any
 from uuid import UUID
 
-from control_server.probes.schemas import Ending, NodeFacts, Outcome, Position, ProbeCreate
+from control_server.probes.schemas import (
+    Ending,
+    NodeFacts,
+    Outcome,
+    Position,
+    ProbeCreate,
+    ProbeJob,
+    Tally,
+)
 from shared.kernel.errors import FieldError, InvalidInput
 from shared.kernel.principal import Principal, Role
 from shared.kernel.targets import PRESETS, Address, HostName, TargetPolicy, parse_target
-from shared.protocol.frames import ProbeDone
-from shared.protocol.probes import ProbeLimits, ProbeReason, ProbeState, TargetRules, Tool
+from shared.protocol.frames import OutputLine, ProbeDone
+from shared.protocol.probes import (
+    OutputStream,
+    ProbeLimits,
+    ProbeReason,
+    ProbeState,
+    TargetRules,
+    Tool,
+)
 
 #: Unfinished probes of one viewer; operators have the configured limit.
 VIEWER_RUNNING = 2
@@ -107,6 +123,31 @@ def clip(text: str, limit: int) -> tuple[str, bool]:
     if len(encoded) <= limit:
         return cleaned, len(text) > limit + 1
     return encoded[:limit].decode(errors="ignore"), True
+
+
+#: Stands in place of the first line that is not kept.
+TRUNCATED = "Output limit reached: what follows was not kept."
+
+
+def take(
+    job: ProbeJob, tally: Tally, lines: Sequence[OutputLine]
+) -> tuple[Tally, list[tuple[OutputStream, str]]]:
+    """Those of a node's lines that are new and within its share (S15), and the tally after them."""
+    taken: list[tuple[OutputStream, str]] = []
+    for line in lines:
+        if line.seq <= tally.agent_seq:
+            continue
+        tally = replace(tally, agent_seq=line.seq)
+        text, cut = clip(line.text, longest_line(job.each))
+        size = 0 if job.drop_oldest else len(text.encode())
+        fits = tally.lines < job.each.lines and tally.taken_bytes + size <= job.each.total_bytes
+        if fits or job.drop_oldest:
+            taken.append((line.stream, text))
+            tally = replace(tally, lines=tally.lines + 1, taken_bytes=tally.taken_bytes + size)
+        if not job.drop_oldest and (cut or not fits):
+            taken.append((OutputStream.NOTE, TRUNCATED))
+            return replace(tally, lines=tally.lines + 1, truncated=True), taken
+    return tally, taken
 
 
 def clean_summary(summary: dict[str, Any] | None) -> dict[str, Any] | None:

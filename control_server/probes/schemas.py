@@ -180,6 +180,17 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
+class Tally:
+    """What was taken of one node's share so far."""
+
+    #: The agent's own number of the last line that was looked at.
+    agent_seq: int = 0
+    lines: int = 0
+    taken_bytes: int = 0
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Appended:
     """What became of a batch of lines."""
 

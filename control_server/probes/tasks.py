@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from control_server.agents.service import AgentLink, Switchboard
 from control_server.metrics import ProbeMetrics
 from control_server.probes.service import ProbeRuns, ProbeWatch
-from control_server.probes.store import ProbeRelay
+from control_server.probes.store import KvRelay, ProbeRelay, Relay, RelayWithFallback
 from control_server.resources import ControlResources
 from shared.kernel.loops import Loop
 from shared.protocol.frames import ProbeAccepted, ProbeDone, ProbeOutput
@@ -17,7 +17,8 @@ from shared.protocol.frames import ProbeAccepted, ProbeDone, ProbeOutput
 
 def attach(app: FastAPI, resources: ControlResources, link: AgentLink) -> list[Loop]:
     """Put probes to work in this process; the first pass of the watch ends what a dead one left."""
-    relay = ProbeRelay(resources.now)
+    here = ProbeRelay(resources.now)
+    relay: Relay = RelayWithFallback(KvRelay(resources.kv), here) if resources.kv.configured else here
     runs = ProbeRuns(
         database=resources.database,
         relay=relay,

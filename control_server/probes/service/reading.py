@@ -21,8 +21,10 @@ from control_server.probes.schemas import (
     ProbeRead,
     ProbeSummary,
     ShareRead,
+    Snapshot,
 )
-from control_server.probes.store import Changed, ProbeRelay, Resync, Subscription
+from control_server.probes.store import Changed, Following, Relay, Resync
+from shared.cache import TierUnavailable
 from shared.database import Database
 from shared.protocol.probes import ProbeOptions, ProbeReason, ProbeState, Tool
 
@@ -86,11 +88,11 @@ class ProbeReader:
     """Probes as anybody may read them; opens sessions of its own, briefly."""
 
     database: Database
-    relay: ProbeRelay
+    relay: Relay
 
     async def summary(self, probe_id: UUID) -> ProbeSummary:
         """The probe without its lines. Raises ProbeNotFound."""
-        held = await self.relay.read(probe_id, after=_NO_LINES)
+        held = await self._held(probe_id, after=_NO_LINES)
         async with self.database.reading() as session:
             probes = ProbeRepository(session)
             probe = await probes.find(probe_id)
@@ -101,7 +103,7 @@ class ProbeReader:
 
     async def read(self, probe_id: UUID) -> ProbeRead:
         """The probe with its lines. Raises ProbeNotFound."""
-        held = await self.relay.read(probe_id)
+        held = await self._held(probe_id)
         summary = await self.summary(probe_id)
         lines = held.lines if held else await self._archived(probe_id, 0)
         read = [LineRead.model_validate(line) for line in lines]
@@ -116,33 +118,62 @@ class ProbeReader:
         return ProbeState(probe.state).final and position == Position(probe.epoch, probe.archived_seq + 1)
 
     async def follow(
-        self, probe_id: UUID, position: Position | None, live: Subscription | None
+        self, probe_id: UUID, position: Position | None, live: Following | None
     ) -> AsyncGenerator[Event, None]:
         """Everything after the position, then what comes, then the end. `live` was subscribed before (S3)."""
         summary = await self.summary(probe_id)
         yield Event("state", summary.model_dump(mode="json"))
-        held = await self.relay.read(probe_id) if live else None
+        held = await self._held(probe_id) if live else None
         last = held.last_seq if held else await self._archived_seq(probe_id)
         seen, told = _starting_point(position, summary, last)
         if told is not None:
             yield told
-        while held is not None and live is not None:
-            for event in _lines(held.lines, seen):
-                seen = event.seq or seen
-                yield event
-            if held.ending is not None:
-                break
-            async with aclosing(_live(live, seen)) as news:
-                async for event in news:
+        if held is not None and live is not None:
+            async with aclosing(self._while_it_runs(held, live, seen, probe_id)) as running:
+                async for event in running:
                     seen = event.seq or seen
                     yield event
-            held = await self.relay.read(probe_id, after=seen)
         for event in _lines(await self._archived(probe_id, seen), seen):
             seen = event.seq or seen
             yield event
         final = await self.summary(probe_id)
+        for event in await self._last_words(final, summary.epoch, seen):
+            yield event
+
+    async def _last_words(self, final: ProbeSummary, epoch: str, seen: int) -> list[Event]:
+        words = []
+        if final.epoch != epoch:
+            # Some of what the reader has seen was lost before it was stored.
+            seen = await self._archived_seq(final.id)
+            words.append(_gap("numbering_changed", 1, seen))
         if final.state.final:
-            yield Event("done", {"seq": seen + 1, **final.model_dump(mode="json")}, seen + 1)
+            words.append(Event("done", {"seq": seen + 1, **final.model_dump(mode="json")}, seen + 1))
+        return words
+
+    async def _while_it_runs(
+        self, held: Snapshot | None, live: Following, seen: int, probe_id: UUID
+    ) -> AsyncGenerator[Event, None]:
+        """Lines from the relay until it has an ending, or can no longer be believed."""
+        while held is not None:
+            for event in _lines(held.lines, seen):
+                seen = event.seq or seen
+                yield event
+            if held.ending is not None:
+                return
+            async with aclosing(_live(live, seen)) as news:
+                async for event in news:
+                    seen = event.seq or seen
+                    yield event
+            held = await self._held(probe_id, after=seen)
+            if held is not None and held.last_seq < seen:
+                return  # the tier came back with an older state; what is stored is what counts
+
+    async def _held(self, probe_id: UUID, after: int = 0) -> Snapshot | None:
+        """What the relay holds; without the tier that has it, readers go by what is stored."""
+        try:
+            return await self.relay.read(probe_id, after)
+        except TierUnavailable:
+            return None
 
     async def _archived(self, probe_id: UUID, after: int) -> list[Line]:
         async with self.database.reading() as session:
@@ -178,7 +209,7 @@ def _lines(lines: Sequence[Line], seen: int) -> Iterator[Event]:
         yield output_event(line)
 
 
-async def _live(live: Subscription, seen: int) -> AsyncGenerator[Event, None]:
+async def _live(live: Following, seen: int) -> AsyncGenerator[Event, None]:
     """News as they come, until the list must be read again: messages were dropped, or it is the end."""
     while True:
         message = await live.get()

@@ -57,11 +57,14 @@ class ProbeService:
     async def create(self, caller: Principal, wanted: ProbeCreate) -> ProbeStarted:
         """Run a tool on nodes. Nodes that cannot fail at once, unless that leaves none."""
         target = rules.read_target(wanted)
+        names = list(dict.fromkeys(wanted.nodes))
+        # Before the one lock of all creations: this may ask a tier.
+        connected = (await self.runs.link.reach(names[: self.runs.settings.nodes])).nodes
         await self.probes.one_creation_at_a_time()
         await self._check_limits(caller, str(target))
         shares = [
             (facts, rules.obstacle(facts, wanted.tool, target, self.runs.settings.running_per_node))
-            for facts in await self._facts(list(dict.fromkeys(wanted.nodes)))
+            for facts in await self._facts(names, connected)
         ]
         _refuse_hopeless(shares)
         probe = self._probe(caller, wanted, str(target), shares)
@@ -101,7 +104,7 @@ class ProbeService:
         if await self.probes.count_running() >= settings.running:
             raise ProbeLimitReached
 
-    async def _facts(self, node_ids: Sequence[str]) -> list[NodeFacts]:
+    async def _facts(self, node_ids: Sequence[str], connected: frozenset[str]) -> list[NodeFacts]:
         settings = self.runs.settings
         if len(node_ids) > settings.nodes:
             message = f"A probe runs on at most {settings.nodes} nodes."
@@ -112,7 +115,6 @@ class ProbeService:
             message = f"No node is called {unknown[0]!r}."
             raise InvalidInput(message, fields=[FieldError("nodes", NodeNotFound.code, message)])
         running = await self.probes.count_running_by_node(node_ids)
-        connected = set(self.runs.link.connected(node_ids))
         extra = TargetRules(allow=settings.allow, deny=settings.deny)
         return [
             NodeFacts(

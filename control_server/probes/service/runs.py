@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
 from uuid import UUID
 
 import structlog
@@ -18,12 +18,14 @@ from control_server.probes.models import Probe, ProbeNode
 from control_server.probes.repository import ProbeRepository
 from control_server.probes.schemas import Closed, Ending, Line, Outcome, ProbeJob
 from control_server.probes.service.reading import ProbeReader
-from control_server.probes.store import ProbeRelay
+from control_server.probes.service.stalled import Peer, StalledFrames
+from control_server.probes.store import Relay
 from control_server.settings import ProbeSettings
+from shared.cache import TierUnavailable
 from shared.database import Database
 from shared.kernel.clock import Clock
+from shared.kernel.ids import short_id
 from shared.protocol.frames import (
-    Frame,
     ProbeAccepted,
     ProbeCancel,
     ProbeDone,
@@ -43,16 +45,7 @@ from shared.protocol.probes import (
 
 log = structlog.get_logger(__name__)
 
-
-class Peer(Protocol):
-    """The connection of an agent, as far as probes need it."""
-
-    @property
-    def node_id(self) -> str:
-        """The node that was authenticated, whatever the frames say."""
-
-    def send(self, frame: Frame) -> bool:
-        """Queue a frame."""
+_LOST = "The lines of the running probe were lost with the server that held them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +53,15 @@ class ProbeRuns:
     """Unfinished probes. One for the life of the process; every act is a transaction of its own."""
 
     database: Database
-    relay: ProbeRelay
+    relay: Relay
     link: AgentLink
     settings: ProbeSettings
     metrics: ProbeMetrics
     now: Clock
     #: Since when a node with unfinished shares has had no peer.
     lost: dict[str, datetime] = field(default_factory=dict)
+    #: What agents sent while the tier that holds their probes did not answer.
+    stalled: StalledFrames = field(default_factory=StalledFrames)
 
     @property
     def reader(self) -> ProbeReader:
@@ -81,10 +76,10 @@ class ProbeRuns:
         nodes = tuple(share.node_id for share in shares)
         await self.relay.open(ProbeJob(probe.id, probe.epoch, nodes, limits, self.settings.viewers))
         for share in shares:
-            if not self.link.connections.send(share.node_id, start_frame(probe, share)):
+            if not await self.link.send(share.node_id, start_frame(probe, share)):
                 detail = "The node's agent was gone before the probe could start."
                 outcome = Outcome(ProbeState.FAILED, ProbeReason.NODE_OFFLINE, detail)
-                await self.end_share(probe.id, share.node_id, outcome)
+                await self.end_anyhow(probe.id, share.node_id, outcome)
 
     async def cancel(self, probe_id: UUID) -> None:
         """Ask the agents to stop; shares of agents that are away end at once."""
@@ -93,8 +88,8 @@ class ProbeRuns:
         for probe, share in unfinished:
             if probe.id != probe_id:
                 continue
-            if not self.link.connections.send(share.node_id, ProbeCancel(probe_id=probe_id)):
-                await self.end_share(
+            if not await self.link.send(share.node_id, ProbeCancel(probe_id=probe_id)):
+                await self.end_anyhow(
                     probe_id, share.node_id, Outcome(ProbeState.CANCELLED, ProbeReason.CANCELLED)
                 )
         await self._announce(probe_id)
@@ -107,7 +102,7 @@ class ProbeRuns:
         async with self.database.reading() as session:
             unfinished = await ProbeRepository(session).list_unfinished(peer.node_id)
         for probe, share in unfinished:
-            if not await self.relay.holds(probe.id):
+            if not await self._may_hold(probe.id):
                 continue
             if share.state == ProbeState.ACCEPTED:
                 peer.send(start_frame(probe, share))
@@ -117,6 +112,7 @@ class ProbeRuns:
     async def agent_lost(self, node_id: str, fencing_token: int) -> None:
         """Begin the grace of a node; the watch ends its shares when it does not come back."""
         del fencing_token
+        self.stalled.forget(node_id)  # it sends them again on its next connection
         self.lost[node_id] = self.now()
 
     async def accepted(self, peer: Peer, frame: ProbeAccepted) -> None:
@@ -134,9 +130,21 @@ class ProbeRuns:
 
     async def output(self, peer: Peer, frame: ProbeOutput) -> None:
         """Lines of the tool: each is taken once, and only from the node that runs the probe (S12, S15)."""
+        if self.stalled.waits_behind(peer, frame):
+            return
+        try:
+            await self._take_output(peer, frame)
+        except TierUnavailable:
+            self.stalled.add(peer, frame)
+
+    async def _take_output(self, peer: Peer, frame: ProbeOutput) -> None:
         node_id = peer.node_id
         try:
             appended = await self.relay.append(frame.probe_id, node_id, frame.lines)
+        except ProbeUnknown as refusal:
+            self._refuse(peer, frame.probe_id, refusal)
+            await self.interrupted(frame.probe_id, node_id)
+            return
         except OutputRefused as refusal:
             self._refuse(peer, frame.probe_id, refusal)
             return
@@ -145,15 +153,39 @@ class ProbeRuns:
         if appended.over_limit:
             peer.send(ProbeCancel(probe_id=frame.probe_id))
             outcome = Outcome(ProbeState.FAILED, ProbeReason.OUTPUT_LIMIT, truncated=True)
-            await self.end_share(frame.probe_id, node_id, outcome)
+            await self.end_anyhow(frame.probe_id, node_id, outcome)
 
     async def done(self, peer: Peer, frame: ProbeDone) -> None:
         """The tool has ended. What comes after the end is refused and changes nothing."""
+        if self.stalled.waits_behind(peer, frame):
+            return
+        try:
+            await self._take_end(peer, frame)
+        except TierUnavailable:
+            self.stalled.add(peer, frame)
+
+    async def retry_stalled(self) -> None:
+        """Take what could not be taken while a tier was away, in the order in which it came."""
+        for peer, frames in self.stalled.queues():
+            while frames:
+                frame = frames[0]
+                try:
+                    if isinstance(frame, ProbeDone):
+                        await self._take_end(peer, frame)
+                    else:
+                        await self._take_output(peer, frame)
+                except TierUnavailable:
+                    break
+                frames.popleft()
+        self.stalled.tidy()
+
+    async def _take_end(self, peer: Peer, frame: ProbeDone) -> None:
         node_id = peer.node_id
         async with self.database.reading() as session:
             share = await ProbeRepository(session).find_share(frame.probe_id, node_id)
         if share is None or not (ProbeState(share[1]).final or await self.relay.holds(frame.probe_id)):
             self._refuse(peer, frame.probe_id, ProbeUnknown())
+            await self.interrupted(frame.probe_id, node_id)
             return
         outcome = rules.outcome_of(frame, Tool(share[0]))
         if not await self.end_share(frame.probe_id, node_id, outcome):
@@ -172,17 +204,25 @@ class ProbeRuns:
         """End the share of a node, and the probe with its last share; False when somebody else did.
 
         The relay stops taking lines first, so nothing can follow. Then one transaction stores the lines
-        and the state. Only then do viewers hear of it (S7).
+        and the state. Only then do viewers hear of it (S7). Raises TierUnavailable where the lines cannot be
+        had now.
         """
         closed = await self.relay.close_share(probe_id, node_id, outcome)
         held = await self.relay.read(probe_id)
+        lines = held.lines if held else ()
+        return await self._end((probe_id, node_id), closed or Closed(outcome, None, outcome.truncated), lines)
+
+    async def end_anyhow(self, probe_id: UUID, node_id: str, outcome: Outcome) -> bool:
+        """The same, without lines where the tier that holds them does not answer: it ends all the same."""
+        try:
+            return await self.end_share(probe_id, node_id, outcome)
+        except TierUnavailable:
+            return await self._end((probe_id, node_id), Closed(outcome, None, outcome.truncated), ())
+
+    async def _end(self, share: tuple[UUID, str], closed: Closed, lines: Sequence[Line]) -> bool:
+        probe_id = share[0]
         async with self.database.transaction() as session:
-            ending, won = await self._store_end(
-                ProbeRepository(session),
-                (probe_id, node_id),
-                closed or Closed(outcome, None, outcome.truncated),
-                held.lines if held else (),
-            )
+            ending, won = await self._store_end(ProbeRepository(session), share, closed, lines)
         if not won:
             return False
         await self._announce(probe_id)
@@ -207,15 +247,35 @@ class ProbeRuns:
         ending = rules.overall(outcomes)
         return (ending if await probes.claim_end(probe_id, ending, self.now()) else None), True
 
+    async def interrupted(self, probe_id: UUID, node_id: str) -> None:
+        """End a share whose lines the tier has lost, if it has not ended. Numbering begins anew (S6)."""
+        async with self.database.transaction() as session:
+            probes = ProbeRepository(session)
+            share = await probes.find_share(probe_id, node_id)
+            if share is None or ProbeState(share[1]).final:
+                return
+            await probes.set_epoch(probe_id, short_id(8))
+        log.warning("probe.interrupted", probe_id=str(probe_id), node=node_id)
+        reason = ProbeReason.SERVER_RESTARTED
+        await self.end_anyhow(probe_id, node_id, Outcome(rules.state_of(reason), reason, _LOST))
+
     async def _tell_end(self, probe_id: UUID, ending: Ending) -> None:
-        await self.relay.finish(probe_id, ending)
+        with contextlib.suppress(TierUnavailable):  # else the watch tells it
+            await self.relay.finish(probe_id, ending)
         self.metrics.finished.labels(ending.state, ending.reason or "").inc()
         log.info("probe.finished", probe_id=str(probe_id), state=ending.state, reason=ending.reason)
 
     async def _announce(self, probe_id: UUID) -> None:
-        if await self.relay.holds(probe_id):
-            summary = await self.reader.summary(probe_id)
-            await self.relay.announce(probe_id, summary.model_dump(mode="json"))
+        with contextlib.suppress(TierUnavailable):
+            if await self.relay.holds(probe_id):
+                summary = await self.reader.summary(probe_id)
+                await self.relay.announce(probe_id, summary.model_dump(mode="json"))
+
+    async def _may_hold(self, probe_id: UUID) -> bool:
+        try:
+            return await self.relay.holds(probe_id)
+        except TierUnavailable:
+            return True
 
 
 def start_frame(probe: Probe, share: ProbeNode) -> ProbeStart:

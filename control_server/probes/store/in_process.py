@@ -1,6 +1,6 @@
-"""The relay of running probes: one list, one numbering and one channel a probe (S1, S16).
+"""Running probes in the memory of this process: one list, one numbering, one channel a probe (S1, S16).
 
-In-process: the path of Lite, and the fallback of Full. Every step that must be atomic has no `await`
+The path of Lite, and the fallback of Full. Every step that must be atomic has no `await`
 inside, which on one event loop is what a script is on a server. What goes in and comes out are values.
 """
 
@@ -11,37 +11,23 @@ from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from control_server.probes.errors import OutputRefused, ProbeUnknown, TooManyViewers
-from control_server.probes.rules import clip, longest_line
-from control_server.probes.schemas import Appended, Closed, Ending, Line, Outcome, ProbeJob, Snapshot
+from control_server.probes.rules import take
+from control_server.probes.schemas import Appended, Closed, Ending, Line, Outcome, ProbeJob, Snapshot, Tally
+from control_server.probes.store.relay import (
+    KEPT_AFTER_END,
+    RESYNC,
+    VIEWER_QUEUE,
+    Changed,
+    Message,
+)
 from shared.kernel.clock import Clock
 from shared.protocol.frames import OutputLine
-from shared.protocol.probes import OutputStream, ProbeLimits
-
-#: How long a finished probe is kept for viewers that come back; the archive has it anyway.
-KEPT_AFTER_END = timedelta(seconds=120)
-#: Messages that may wait for one viewer; past it they are dropped and the viewer reads the list again.
-VIEWER_QUEUE = 256
-TRUNCATED = "Output limit reached: what follows was not kept."
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """News for viewers that is no line: something of a node's share, or of the probe, changed."""
-
-    data: dict[str, Any]
-
-
-class Resync:
-    """Messages were dropped, or the probe has ended: read the list again."""
-
-
-RESYNC = Resync()
-Message = Line | Changed | Resync
+from shared.protocol.probes import OutputStream
 
 
 class Subscription:
@@ -70,11 +56,7 @@ class Subscription:
 
 @dataclass(slots=True)
 class _Share:
-    limits: ProbeLimits
-    agent_seq: int = 0
-    lines: int = 0
-    taken_bytes: int = 0
-    truncated: bool = False
+    tally: Tally = field(default_factory=Tally)
     closed: Closed | None = None
 
 
@@ -114,7 +96,7 @@ class ProbeRelay:
         """Begin a probe; opening it again changes nothing."""
         if job.id in self._entries:
             return
-        self._entries[job.id] = _Entry(job, {node: _Share(job.each) for node in job.nodes})
+        self._entries[job.id] = _Entry(job, {node: _Share() for node in job.nodes})
 
     async def holds(self, probe_id: UUID) -> bool:
         """Whether the probe is still known here."""
@@ -127,33 +109,12 @@ class ProbeRelay:
     async def append(self, probe_id: UUID, node: str, lines: Sequence[OutputLine]) -> Appended:
         """Take a batch of a node, each line once (S15). Raises ProbeUnknown or OutputRefused."""
         entry, share = self._share(probe_id, node)
-        if share.closed is not None or share.truncated:
+        if share.closed is not None or share.tally.truncated:
             raise OutputRefused
-        for line in lines:
-            if line.seq <= share.agent_seq:
-                continue
-            share.agent_seq = line.seq
-            if not self._take(entry, share, node, line):
-                share.truncated = True
-                entry.push(node, OutputStream.NOTE, TRUNCATED)
-                share.lines += 1
-                break
-        return Appended(share.agent_seq, over_limit=share.truncated)
-
-    @staticmethod
-    def _take(entry: _Entry, share: _Share, node: str, line: OutputLine) -> bool:
-        text, cut = clip(line.text, longest_line(share.limits))
-        if entry.job.drop_oldest:
-            entry.push(node, line.stream, text)
-            share.lines += 1
-            return True
-        size = len(text.encode())
-        if share.lines >= share.limits.lines or share.taken_bytes + size > share.limits.total_bytes:
-            return False
-        entry.push(node, line.stream, text)
-        share.lines += 1
-        share.taken_bytes += size
-        return not cut
+        share.tally, taken = take(entry.job, share.tally, lines)
+        for stream, text in taken:
+            entry.push(node, stream, text)
+        return Appended(share.tally.agent_seq, over_limit=share.tally.truncated)
 
     async def close_share(self, probe_id: UUID, node: str, outcome: Outcome) -> Closed | None:
         """Take no more lines of the node. The first outcome counts; None when the probe is not held."""
@@ -162,7 +123,7 @@ class ProbeRelay:
         except ProbeUnknown:
             return None
         if share.closed is None:
-            share.closed = Closed(outcome, share.lines, share.truncated or outcome.truncated)
+            share.closed = Closed(outcome, share.tally.lines, share.tally.truncated or outcome.truncated)
         return share.closed
 
     async def closed_share(self, probe_id: UUID, node: str) -> Closed | None:
@@ -193,7 +154,7 @@ class ProbeRelay:
         if entry is None:
             return None
         lines = tuple(line for line in entry.lines if line.seq > after)
-        accepted = {node: share.lines for node, share in entry.shares.items()}
+        accepted = {node: share.tally.lines for node, share in entry.shares.items()}
         return Snapshot(lines, entry.last_seq, entry.ending, accepted)
 
     @asynccontextmanager

@@ -1,7 +1,4 @@
-"""Who is connected to this process, and when each node was last heard.
-
-In-process: the path of Lite, and the fallback of Full when kv is away.
-"""
+"""Who is connected to this process, and when each node was last heard: the path of Lite, and of workers."""
 
 from __future__ import annotations
 
@@ -133,8 +130,14 @@ class Presence:
         beat.at = max(beat.at, at)
         beat.heartbeat = heartbeat or beat.heartbeat
 
+    def learn(self, node_id: str, at: datetime, heartbeat: Heartbeat | None) -> None:
+        """Note what another process has heard; that process also writes it to SQL."""
+        beat = self._beats.get(node_id)
+        if beat is None or at > beat.at:
+            self._beats[node_id] = Beat(at, heartbeat or (beat.heartbeat if beat else None), at)
+
     def find(self, node_id: str) -> Beat | None:
-        """What was last heard in this process."""
+        """What was last heard in this process, or learned from another."""
         return self._beats.get(node_id)
 
     def unwritten(self) -> dict[str, datetime]:

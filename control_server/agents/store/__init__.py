@@ -1,0 +1,24 @@
+"""Who is connected and when nodes were heard: in this process, and over all of them on the kv tier."""
+
+from control_server.agents.store.in_process import (
+    SEND_QUEUE,
+    Beat,
+    Connection,
+    Connections,
+    Farewell,
+    LostListener,
+    Presence,
+)
+from control_server.agents.store.on_kv import Reach, Roster
+
+__all__ = [
+    "SEND_QUEUE",
+    "Beat",
+    "Connection",
+    "Connections",
+    "Farewell",
+    "LostListener",
+    "Presence",
+    "Reach",
+    "Roster",
+]

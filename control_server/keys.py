@@ -1,0 +1,145 @@
+"""Every key of this service on both tiers: who is connected, what runs, what SQL need not be asked."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from shared.cache import KeyFamily, KeyRegistry, Kind, Tier
+
+#: Database of both tiers that belongs to control_server.
+DATABASE = 1
+
+REGISTRY = KeyRegistry()
+
+AGENT_LIVE = REGISTRY.add(
+    KeyFamily(
+        name="agent:live",
+        pattern="agent:live:<node>",
+        tier=Tier.KV,
+        database=DATABASE,
+        kind=Kind.JSON,
+        ttl=timedelta(seconds=600),
+        writer="each connect and heartbeat of an agent, about every 30 s",
+        purpose="when a node was last heard (by the server's clock), by whom, and its last heartbeat",
+        loss="the node shows as offline to other workers until its next heartbeat",
+        restart="written again by the next heartbeat; SQL's last_seen_at answers until then",
+        cap=65_536,
+    )
+)
+AGENT_SOCKET = REGISTRY.add(
+    KeyFamily(
+        name="ws:sub",
+        pattern="ws:sub:<node>:<instance>:<connection>",
+        tier=Tier.KV,
+        database=DATABASE,
+        kind=Kind.TEXT,
+        ttl=timedelta(seconds=90),
+        writer="the worker that holds the agent's socket, renewed every 30 s",
+        purpose="that a node can be spoken to, through which process",
+        loss="a node with a socket elsewhere is taken for offline until the next renewal",
+        restart="written again by the next renewal",
+    )
+)
+NODE_EVENTS = REGISTRY.add(
+    KeyFamily(
+        name="evt:node",
+        pattern="evt:node:<node>",
+        tier=Tier.KV,
+        database=DATABASE,
+        kind=Kind.CHANNEL,
+        ttl=None,
+        writer="whoever has something for an agent that is connected to another worker",
+        purpose="doorbell, frames, and the word that a connection was replaced or is to end",
+        loss="delivered inside the process alone; agents ask again when they connect",
+    )
+)
+PROBE_JOB = REGISTRY.add(
+    KeyFamily(
+        name="probe:job",
+        pattern="probe:job:<probe>",
+        tier=Tier.KV,
+        database=DATABASE,
+        kind=Kind.JSON,
+        ttl=timedelta(hours=1),
+        writer="the start of a probe (1 h) and its end (120 s)",
+        purpose="what every worker needs to know of a running probe; the guard of its output",
+        loss="the probe ends as interrupted and has to be started again",
+        restart="probes that ran end with `server_restarted`; stored lines stay readable",
+        correctness=True,
+    )
+)
+PROBE_SHARE = REGISTRY.add(
+    KeyFamily(
+        name="probe:share",
+        pattern="probe:share:<probe>:<node>",
+        tier=Tier.KV,
+        database=DATABASE,
+        kind=Kind.JSON,
+        ttl=timedelta(hours=1),
+        writer="each batch of lines, in one step with the lines themselves",
+        purpose="up to which of a node's own numbers its lines were taken, and whether more are",
+        loss="goes and comes with the probe's job",
+        restart="as the job",
+        correctness=True,
+    )
+)
+PROBE_OUTPUT = REGISTRY.add(
+    KeyFamily(
+        name="probe:buf",
+        pattern="probe:buf:<probe>",
+        tier=Tier.KV,
+        database=DATABASE,
+        kind=Kind.LOG,
+        ttl=timedelta(hours=1),
+        writer="each batch of lines; refuses what is past the cap",
+        purpose="the lines of a running probe, for whoever comes later or comes back",
+        loss="lines of the last second before they were stored in SQL",
+        restart="as the job",
+        cap=4000,
+        correctness=True,
+    )
+)
+PROBE_NEWS = REGISTRY.add(
+    KeyFamily(
+        name="probe:msg",
+        pattern="probe:msg:<probe>",
+        tier=Tier.KV,
+        database=DATABASE,
+        kind=Kind.CHANNEL,
+        ttl=None,
+        writer="the script that stores lines, and each change of a probe's state",
+        purpose="lines and changes for the event streams of every worker",
+        loss="streams read the list again when they are connected again",
+    )
+)
+AGENT_TOKEN = REGISTRY.add(
+    KeyFamily(
+        name="agtok",
+        pattern="agtok:<digest>",
+        tier=Tier.CACHE,
+        database=DATABASE,
+        kind=Kind.JSON,
+        ttl=timedelta(seconds=60),
+        negative_ttl=timedelta(seconds=5),
+        writer="look-ups of agent tokens; a revocation or rotation leaves a tombstone",
+        purpose="the node whose token has this digest",
+        loss="one more query to SQL",
+        restart="filled again as agents speak",
+        correctness=True,
+    )
+)
+AS_NAME = REGISTRY.add(
+    KeyFamily(
+        name="regname",
+        pattern="regname:<asn>",
+        tier=Tier.CACHE,
+        database=DATABASE,
+        kind=Kind.TEXT,
+        ttl=timedelta(hours=1),
+        negative_ttl=timedelta(hours=1),
+        writer="look-ups of AS names at the registry service",
+        purpose="the name of an AS; empty where the registry has none",
+        loss="one more request to the registry service",
+        restart="filled again as pages are read",
+    )
+)

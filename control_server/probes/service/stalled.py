@@ -1,0 +1,63 @@
+"""Frames of agents that wait until the tier which holds their probe answers again; in order, and bounded."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+from uuid import UUID
+
+from shared.protocol.frames import Frame, ProbeDone, ProbeOutput
+
+#: Frames of one share that may wait. An agent keeps what was not acknowledged, and sends it again when it
+#: connects again, so one frame too many costs a reconnect and no line.
+_MOST_FRAMES = 64
+
+
+class Peer(Protocol):
+    """The connection of an agent, as far as probes need it."""
+
+    @property
+    def node_id(self) -> str:
+        """The node that was authenticated, whatever the frames say."""
+
+    def send(self, frame: Frame) -> bool:
+        """Queue a frame."""
+
+
+Waiting = ProbeOutput | ProbeDone
+
+
+@dataclass(slots=True)
+class StalledFrames:
+    """What this process could not take yet, by share."""
+
+    _queues: dict[tuple[UUID, str], tuple[Peer, deque[Waiting]]] = field(default_factory=dict)
+
+    def waits_behind(self, peer: Peer, frame: Waiting) -> bool:
+        """Queue the frame if earlier ones of its share wait; whether it was."""
+        known = self._queues.get((frame.probe_id, peer.node_id))
+        if known is None:
+            return False
+        self.add(peer, frame)
+        return True
+
+    def add(self, peer: Peer, frame: Waiting) -> None:
+        """Let the frame wait; one too many is dropped."""
+        _, frames = self._queues.get((frame.probe_id, peer.node_id), (peer, deque[Waiting]()))
+        if len(frames) < _MOST_FRAMES:
+            frames.append(frame)
+        self._queues[frame.probe_id, peer.node_id] = peer, frames
+
+    def queues(self) -> Sequence[tuple[Peer, deque[Waiting]]]:
+        """Who waits, with what."""
+        return list(self._queues.values())
+
+    def forget(self, node_id: str) -> None:
+        """The node's connection has ended."""
+        self._queues = {key: queue for key, queue in self._queues.items() if key[1] != node_id}
+
+    def tidy(self) -> None:
+        """Forget queues that are empty."""
+        self._queues = {key: queue for key, queue in self._queues.items() if queue[1]}

@@ -63,10 +63,13 @@ def lite(
     log_level: Annotated[
         str, typer.Option(envvar="ROUTELOOM_LOG_LEVEL", help="Least level to log")
     ] = "WARNING",
+    public_url: Annotated[
+        str, typer.Option(envvar="PUBLIC_URL", help="Address of the TLS proxy in front, if there is one")
+    ] = "",
 ) -> None:
     """Run the three services in one process with sample data and a local agent."""
     runner = importlib.import_module("routeloom.lite.runner")
-    runner.run_lite(port=port, home=home, log_level=log_level)
+    runner.run_lite(port=port, home=home, log_level=log_level, public_url=public_url)
 
 
 def _version(wanted: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from auth_server.settings import AuthSettings
 from control_server.settings import ControlSettings
@@ -25,10 +26,30 @@ class LiteSettings:
     registry: RegistrySettings
 
 
-def lite_settings(home: Home, public_url: str, log_level: str) -> LiteSettings:
-    """Fixed choices of Lite: SQLite, no tiers, one worker, loopback, runtime state in memory."""
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where people find Lite, and where this machine does."""
+
+    public: str
+    local: str
+
+    @property
+    def behind_proxy(self) -> bool:
+        """Whether a proxy of this host stands in front, which then says who asks."""
+        return urlsplit(self.public).hostname != "localhost"
+
+
+def lite_settings(home: Home, addresses: Addresses, log_level: str) -> LiteSettings:
+    """Fixed choices of Lite: SQLite, no tiers, one worker, loopback, runtime state in memory.
+
+    Raises ValueError for a public address that is not one.
+    """
     web = WebSettings(
-        public_url=public_url, host="127.0.0.1", log_level=log_level, log_format=LogFormat.CONSOLE
+        public_url=addresses.public,
+        host="127.0.0.1",
+        trusted_proxies="127.0.0.1,::1" if addresses.behind_proxy else "",
+        log_level=log_level,
+        log_format=LogFormat.CONSOLE,
     )
     state = RuntimeStateSettings.model_validate({"url": "memory://lite"})
     return LiteSettings(
@@ -38,6 +59,7 @@ def lite_settings(home: Home, public_url: str, log_level: str) -> LiteSettings:
                 "database": {"url": home.database("control")},
                 "state_directory": home.root,
                 "runtime_state": state,
+                "auth_url": addresses.local,
             }
         ),
         auth=AuthSettings.model_validate(

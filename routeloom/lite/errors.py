@@ -14,6 +14,13 @@ class PortTaken(AppError):
     code: ClassVar[str] = "port_taken"
 
 
+class PublicUrlRefused(AppError):
+    """The public address is not one that passkeys and cookies work at."""
+
+    kind: ClassVar[Kind] = Kind.INVALID
+    code: ClassVar[str] = "public_url_refused"
+
+
 class HomeNotWritable(AppError):
     """The state directory cannot be written."""
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+from pydantic import ValidationError
 
 from auth_server.app import create_app as create_auth
+from auth_server.commands import has_administrator, make_invitation
+from auth_server.commands import seed as seed_auth
+from auth_server.resources import AuthResources
+from auth_server.resources import open_resources as open_auth
 from control_server.access import ControlAuthenticator
 from control_server.app import create_app as create_control
 from control_server.commands import ensure_admin_token, make_session_link
@@ -18,8 +23,9 @@ from control_server.resources import ControlResources
 from control_server.resources import open_resources as open_control
 from registry_server.app import create_app as create_registry
 from registry_server.commands import seed as seed_registry
-from routeloom.lite.configuration import LiteSettings, lite_settings
+from routeloom.lite.configuration import Addresses, LiteSettings, lite_settings
 from routeloom.lite.dispatcher import Dispatcher
+from routeloom.lite.errors import PublicUrlRefused
 from routeloom.lite.home import Home, default_home
 from routeloom.lite.local_agent import LocalAgent
 from routeloom.lite.ports import listen_on_loopback
@@ -27,6 +33,7 @@ from shared.database import open_database
 from shared.database.lock import InstanceLock
 from shared.database.migrations import upgrade
 from shared.kernel.files import write_private
+from shared.kernel.principal import Role
 from shared.web.commands import run
 from shared.web.logs import LogFormat, configure_logs
 from shared.web.server import Server, server_config
@@ -35,53 +42,69 @@ if TYPE_CHECKING:
     from shared.database import DatabaseSettings
 
 
-def run_lite(*, port: int, home: Path | None, log_level: str) -> None:
+def run_lite(*, port: int, home: Path | None, log_level: str, public_url: str = "") -> None:
     """Run until told to stop; a reason not to start is one sentence and a status that is not 0."""
     place = Home((home or default_home()).expanduser().absolute())
-    run(_lite(place, port, log_level))
+    run(_lite(place, port, log_level, public_url))
 
 
-async def _lite(home: Home, port: int, log_level: str) -> None:
+async def _lite(home: Home, port: int, log_level: str, public_url: str) -> None:
     configure_logs(level=log_level, form=LogFormat.CONSOLE)
     home.prepare()
     with InstanceLock(home.lock):
         listeners = listen_on_loopback(port)
         try:
             chosen: int = listeners[0].getsockname()[1]
-            await _Lite(home, f"http://localhost:{chosen}", chosen, log_level).run(listeners)
+            local = f"http://localhost:{chosen}"
+            await _Lite(home, Addresses(public_url or local, local), chosen, log_level).run(listeners)
         finally:
             for listener in listeners:
                 listener.close()
 
 
 @dataclass(frozen=True, slots=True)
+class _Opened:
+    control: ControlResources
+    auth: AuthResources
+
+
+@dataclass(frozen=True, slots=True)
 class _Lite:
     home: Home
-    url: str
+    addresses: Addresses
     port: int
     log_level: str
 
     async def run(self, listeners: list[socket.socket]) -> None:
-        settings = lite_settings(self.home, self.url, self.log_level)
+        settings = self._settings()
         await _migrate(settings)
-        write_private(self.home.address, f"{self.url}\n")
-        async with open_control(settings.control) as resources:
-            await ensure_admin_token(resources)
+        write_private(self.home.address, f"{settings.control.web.public_url}\n")
+        await seed_auth(settings.auth)
+        async with open_control(settings.control) as control, open_auth(settings.auth) as auth:
+            await ensure_admin_token(control)
+            resources = _Opened(control, auth)
             await self._serve(await self._dispatcher(settings, resources), resources, listeners)
 
-    async def _dispatcher(self, settings: LiteSettings, resources: ControlResources) -> Dispatcher:
+    def _settings(self) -> LiteSettings:
+        try:
+            return lite_settings(self.home, self.addresses, self.log_level)
+        except ValidationError as error:
+            reason = str(error.errors(include_url=False)[0]["msg"]).removeprefix("Value error, ")
+            raise PublicUrlRefused(f"{self.addresses.public} {reason}.") from None
+
+    async def _dispatcher(self, settings: LiteSettings, resources: _Opened) -> Dispatcher:
         if not self.home.sample_registry.exists():
             await seed_registry(settings.registry)
         return Dispatcher(
-            create_control(settings.control, resources),
-            create_auth(settings.auth),
-            create_registry(settings.registry, authenticate=ControlAuthenticator(resources)),
+            create_control(settings.control, resources.control),
+            create_auth(settings.auth, resources.auth),
+            create_registry(settings.registry, authenticate=ControlAuthenticator(resources.control)),
         )
 
     async def _serve(
-        self, dispatcher: Dispatcher, resources: ControlResources, listeners: list[socket.socket]
+        self, dispatcher: Dispatcher, resources: _Opened, listeners: list[socket.socket]
     ) -> None:
-        server = Server(server_config(dispatcher, resources.settings.web), dispatcher.go_away)
+        server = Server(server_config(dispatcher, resources.control.settings.web), dispatcher.go_away)
         greeting = asyncio.create_task(self._greet(server, resources))
         try:
             await server.serve(sockets=listeners)
@@ -89,23 +112,50 @@ class _Lite:
             greeting.cancel()
             await asyncio.gather(greeting, return_exceptions=True)
 
-    async def _greet(self, server: Server, resources: ControlResources) -> None:
+    async def _greet(self, server: Server, resources: _Opened) -> None:
         await server.ready.wait()
-        state = await LocalAgent(self.home, self.url).bring_up()
-        link = await make_session_link(resources)
-        typer.echo(welcome(self.url, link, self.port, state, self.home))
+        state = await LocalAgent(self.home, self.addresses.local).bring_up()
+        link = await make_session_link(resources.control)
+        invited = await has_administrator(resources.auth)
+        invitation = "" if invited else await make_invitation(resources.auth, Role.ADMIN)
+        typer.echo(self._welcome(link, invitation, state))
+
+    def _welcome(self, link: str, invitation: str, agent: str) -> str:
+        return welcome(WaysIn(self.addresses, self.port, link, invitation), agent, self.home)
 
 
-def welcome(url: str, link: str, port: int, agent: str, home: Home) -> str:
+@dataclass(frozen=True, slots=True)
+class WaysIn:
+    """How a person gets in; the invitation is empty once there is an administrator."""
+
+    addresses: Addresses
+    port: int
+    link: str = field(repr=False)
+    invitation: str = field(repr=False)
+
+    def __str__(self) -> str:
+        """The lines that say so."""
+        lines = [f"  Portal        {self.addresses.public}"]
+        if self.invitation:
+            lines += [
+                f"  Invitation    {self.invitation}",
+                "                makes the first administrator, with a passkey; once, within a day",
+            ]
+        lines += [
+            f"  Sign in       {self.link}",
+            "                once, within ten minutes; a new one: routeloom control session-link",
+        ]
+        if not self.addresses.behind_proxy:
+            lines.append(f"  From afar     ssh -L {self.port}:localhost:{self.port} {socket.gethostname()}")
+        return "\n".join(lines)
+
+
+def welcome(ways_in: WaysIn, agent: str, home: Home) -> str:
     """What a person needs to know once everything runs."""
-    host = socket.gethostname()
     return f"""
   Routeloom Lite runs.
 
-  Portal        {url}
-  Sign in       {link}
-                once, within ten minutes; a new one: routeloom control session-link
-  From afar     ssh -L {port}:localhost:{port} {host}
+{ways_in}
   Agent         {agent}
   State         {home.root}
   API token     {home.admin_token}

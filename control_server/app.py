@@ -13,6 +13,7 @@ from control_server.agents.service import Switchboard
 from control_server.api_tokens import endpoints as api_token_endpoints
 from control_server.api_tokens import pages as api_token_pages
 from control_server.audit import endpoints as audit_endpoints
+from control_server.desired_state import endpoints as desired_state_endpoints
 from control_server.enrolment import endpoints as enrolment_endpoints
 from control_server.enrolment import pages as enrolment_pages
 from control_server.nodes import endpoints as node_endpoints
@@ -44,6 +45,7 @@ ROUTERS = (
     agent_socket.router,
     probe_endpoints.router,
     api_token_endpoints.router,
+    desired_state_endpoints.router,
     audit_endpoints.router,
     operator_pages.router,
     portal_pages.router,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -27,12 +29,17 @@ FleetWriter = Annotated[Principal, Depends(Require(Scope.FLEET_WRITE))]
 AccessAdmin = Annotated[Principal, Depends(Require(Scope.ACCESS_ADMIN))]
 
 
+@asynccontextmanager
+async def reading_nodes(resources: ControlResources, link: AgentLink) -> AsyncIterator[NodeService]:
+    """The nodes in a session of their own, for those who may not hold the request's while they wait."""
+    async with resources.database.reading() as session:
+        agents, audit = directory(session, link), audit_service(session, resources.now)
+        yield NodeService(NodeRepository(session), agents, audit, resources.now)
+
+
 async def fleet_as_text(resources: ControlResources, link: AgentLink) -> str:
     """Everything that pages show of the fleet, without what changes with every heartbeat."""
-    async with resources.database.reading() as session:
-        agents = directory(session, link)
-        audit = audit_service(session, resources.now)
-        service = NodeService(NodeRepository(session), agents, audit, resources.now)
-        fleet = await service.list()
+    async with reading_nodes(resources, link) as nodes:
+        fleet = await nodes.list()
     quiet = {"last_seen_at", "load", "uptime_seconds", "memory_used_bytes", "memory_total_bytes"}
     return fleet.model_dump_json(exclude={"items": {"__all__": {"agent": quiet}}})

@@ -1,0 +1,1 @@
+"""What each node should run: rendered, shown before it is published."""

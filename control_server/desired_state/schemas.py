@@ -1,0 +1,91 @@
+"""Wire shapes of previews, and the bundle behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from ipaddress import IPv4Network, IPv6Network
+from typing import Annotated, Literal
+
+from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, StringConstraints
+
+from control_server.nodes.schemas import NodeId
+
+_MIB = 2**20
+PREVIEW_ID_PATTERN = r"^rt_[0-9a-z]{20}$"
+#: Relative, plain, and never upwards.
+_PATH_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9_][A-Za-z0-9._-]{0,63}){0,7}$"
+FilePath = Annotated[str, StringConstraints(pattern=_PATH_PATTERN, max_length=255)]
+_Source = Annotated[str, StringConstraints(max_length=4 * _MIB)]
+_Asset = Annotated[Base64Bytes, Field(max_length=24 * _MIB)]
+
+
+class NodeChange(BaseModel):
+    """Facts of a node as they would be; what is left out stays as it is."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    node_id: NodeId
+    site: str | None = Field(default=None, max_length=80)
+    description: str | None = Field(default=None, max_length=500)
+    labels: dict[str, str] | None = Field(default=None, max_length=32)
+    allow_targets: list[IPv4Network | IPv6Network] | None = Field(default=None, max_length=64)
+    deny_targets: list[IPv4Network | IPv6Network] | None = Field(default=None, max_length=64)
+
+
+class PreviewCreate(BaseModel):
+    """What to render."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    nodes: list[NodeChange] = Field(default_factory=list, max_length=200, description="Facts to render")
+    sources: dict[FilePath, _Source] = Field(
+        default_factory=dict, max_length=200, description="Texts by path that go into the bundle as they are"
+    )
+    assets: dict[FilePath, _Asset] = Field(
+        default_factory=dict, max_length=200, description="Binary files by path, in base64"
+    )
+
+
+class FileRead(BaseModel):
+    """One file of a preview."""
+
+    path: str
+    kind: Literal["configuration", "module", "asset"]
+    bytes: int
+    sha256: str
+
+
+class PreviewRead(BaseModel):
+    """The manifest of a preview."""
+
+    id: str
+    created_at: datetime
+    created_by: str
+    expires_in: int = Field(description="Seconds that it lives unless it is closed")
+    nodes: list[str]
+    changed: list[str] = Field(description="Those of the nodes whose configuration would change")
+    sha256: str = Field(description="Digest of everything that would be written")
+    files: list[FileRead]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFacts:
+    """What is rendered of one node."""
+
+    node_id: str
+    site: str
+    description: str
+    labels: Mapping[str, str]
+    allow_targets: tuple[str, ...]
+    deny_targets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Everything that a change would write: one configuration, texts and binary files by path."""
+
+    configuration: str
+    modules: Mapping[str, str]
+    assets: Mapping[str, bytes]

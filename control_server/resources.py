@@ -10,6 +10,7 @@ from functools import cache as cached
 
 import httpx2
 
+from control_server.durable import Durable, open_durable
 from control_server.settings import ControlSettings
 from shared.cache import Cache, Tier, open_cache
 from shared.database import Database, open_database
@@ -32,6 +33,8 @@ class ControlResources:
     runtime_state: RedisRuntimeClient
     #: To the sign-in service; opens nothing before the first question.
     http: httpx2.AsyncClient
+    #: Queues of background jobs.
+    durable: Durable
     now: Clock
 
 
@@ -42,6 +45,7 @@ async def open_resources(settings: ControlSettings, now: Clock = utc_now) -> Asy
         serving_runtime_state(settings.runtime_state, deployment_of(settings)) as runtime_state,
         _stores(settings) as (database, kv, cache),
         _http(settings) as http,
+        open_durable(settings, database) as durable,
     ):
         yield ControlResources(
             settings=settings,
@@ -50,6 +54,7 @@ async def open_resources(settings: ControlSettings, now: Clock = utc_now) -> Asy
             cache=cache,
             runtime_state=runtime_state,
             http=http,
+            durable=durable,
             now=now,
         )
 

@@ -8,7 +8,7 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from shared.cache import TierSettings
@@ -101,6 +101,104 @@ class SignInSettings(BaseModel):
     seconds: float = Field(default=5, gt=0, le=60, description="Time for an answer of the sign-in service")
 
 
+class DurableSettings(BaseModel):
+    """Where waiting jobs are. Without a URL they are in this service's own database."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    url: SecretStr | None = Field(
+        default=None, description="redis://, rediss://, valkey:// or valkeys:// of `valkey-state`, database 1"
+    )
+    cluster: bool = Field(default=False, description="The URL is of one node of a cluster")
+    tls_ca: Path | None = Field(default=None, description="Certificate authority of the server")
+    tls_certificate: Path | None = Field(default=None, description="Our certificate for the server")
+    tls_key: Path | None = Field(default=None, description="The key of our certificate")
+    prefix: str = Field(
+        default="routeloom:{durable}",
+        pattern=r"^[A-Za-z0-9._:{}-]{1,80}$",
+        description="Beginning of every key; its tag in braces keeps them together in a cluster",
+    )
+    lease: timedelta = Field(
+        default=timedelta(seconds=60),
+        gt=timedelta(0),
+        description="A job whose worker is gone is taken over after so long",
+    )
+    max_jobs: int = Field(default=10_000, ge=10, description="Most jobs of one queue, the dead included")
+
+    @field_validator("url")
+    @classmethod
+    def _no_url_is_none(cls, url: SecretStr | None) -> SecretStr | None:
+        return url if url is not None and url.get_secret_value() else None
+
+
+class JobSettings(BaseModel):
+    """Background jobs, and what they keep."""
+
+    model_config = ConfigDict(frozen=True)
+
+    in_process: bool = Field(
+        default=False, description="Also work in the process that serves, as Lite does; else run `work`"
+    )
+    concurrency: int = Field(default=4, ge=1, le=64, description="Jobs of one queue at a time, each worker")
+    attempts: int = Field(default=5, ge=1, le=100, description="Attempts before an upkeep job is dead")
+    first_pause: timedelta = Field(default=timedelta(seconds=30), description="Pause before its second one")
+    grace: timedelta = Field(
+        default=timedelta(seconds=10),
+        description="A worker that is told to stop lets jobs finish for so long",
+    )
+    metrics_port: int | None = Field(
+        default=None, ge=1, le=65535, description="Port of a worker's `/metrics`; empty: none"
+    )
+    metrics_host: str = Field(default="127.0.0.1", description="Address that it listens on")
+    registry_sync_every: timedelta | None = Field(
+        default=None,
+        ge=timedelta(seconds=10),
+        description="Ask the registry for a sync so often; empty: never",
+    )
+    registry_token_file: Path | None = Field(
+        default=None,
+        description="Access token for the registry service; by default `admin-token` in the state directory",
+    )
+    registry_seconds: float = Field(default=600, gt=0, le=3600, description="Longest wait for a sync")
+    keep_probes: timedelta = Field(
+        default=timedelta(days=30), ge=timedelta(hours=1), description="Finished probes are kept for so long"
+    )
+    keep_spent: timedelta = Field(
+        default=timedelta(days=7),
+        ge=timedelta(hours=1),
+        description="Used or expired enrolment tokens and revoked agent tokens are kept for so long",
+    )
+
+
+class AlertSettings(BaseModel):
+    """When a node counts as lost, and how channels are told."""
+
+    model_config = ConfigDict(frozen=True)
+
+    lost_after: timedelta = Field(
+        default=timedelta(minutes=3),
+        ge=timedelta(minutes=2),
+        description="Silence after which a node is lost",
+    )
+    back_after: timedelta = Field(
+        default=timedelta(seconds=30), description="A lost node that speaks for so long is back"
+    )
+    attempts: int = Field(default=10, ge=1, le=100, description="Deliveries tried before one is dead")
+    first_pause: timedelta = Field(default=timedelta(seconds=5), description="Pause before the second try")
+    longest_pause: timedelta = Field(default=timedelta(minutes=30), description="Longest pause between tries")
+    seconds: float = Field(default=5, gt=0, le=5, description="Time for a receiver's answer")
+    targets: TargetPreset = Field(
+        default=TargetPreset.CLEARNET, description="Which addresses receivers may have; loopback never is one"
+    )
+    allow: tuple[IPv4Network | IPv6Network, ...] = Field(
+        default=(), description="Networks of receivers that are allowed although refused"
+    )
+    allow_loopback: bool = Field(default=False, description="Receivers may be on this very host")
+    keep: timedelta = Field(
+        default=timedelta(days=90), ge=timedelta(days=1), description="Closed incidents are kept for so long"
+    )
+
+
 class ControlSettings(SettingsFromEnvironment):
     """Everything that control_server can be told."""
 
@@ -118,6 +216,14 @@ class ControlSettings(SettingsFromEnvironment):
     sessions: SessionSettings = SessionSettings()
     api_tokens: ApiTokenSettings = ApiTokenSettings()
     sign_in: SignInSettings = SignInSettings()
+    durable: DurableSettings = DurableSettings()
+    jobs: JobSettings = JobSettings()
+    alerts: AlertSettings = AlertSettings()
+    registry_url: str = Field(
+        default="",
+        validation_alias="ROUTELOOM_REGISTRY_URL",
+        description="Where this service reaches the registry service; by default the public address",
+    )
     auth_url: str = Field(
         default="",
         validation_alias="ROUTELOOM_AUTH_URL",

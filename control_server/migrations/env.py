@@ -1,15 +1,18 @@
 """Alembic's entry: the connection is handed in by `shared.database.migrations`."""
 
 from control_server.agents import models as agents
+from control_server.alerts import models as alerts
 from control_server.api_tokens import models as api_tokens
 from control_server.audit import models as audit
+from control_server.durable import TABLES
 from control_server.enrolment import models as enrolment
+from control_server.jobs import models as jobs
 from control_server.nodes import models as nodes
 from control_server.operators import models as operators
 from control_server.probes import models as probes
 from control_server.tables import Base
 from shared.database.migrations import run_migrations
 
-MODELS = (agents, api_tokens, audit, enrolment, nodes, operators, probes)
+MODELS = (agents, alerts, api_tokens, audit, enrolment, jobs, nodes, operators, probes, TABLES)
 
 run_migrations(Base.metadata)

@@ -31,6 +31,7 @@ SERVICE_MODULES = {
     "metrics",
     "access",  # who may call what: the roles and scopes of the routes
     "commands",  # the verbs: serve, work, migrate, seed
+    "durable",  # the queues of background jobs
     "tables",  # imports every feature's models, for the migrations
 }
 WITHOUT_MEANING = {"utils", "util", "helpers", "helper", "manager", "managers", "common", "misc"}

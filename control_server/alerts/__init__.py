@@ -1,0 +1,1 @@
+"""Nodes lost and back, and who is told of it."""

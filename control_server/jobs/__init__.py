@@ -1,0 +1,1 @@
+"""Background jobs: who runs them, what waits, what died, and the upkeep that runs on a schedule."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
 
-from fastapi import APIRouter, Path, status
+from fastapi import APIRouter, status
 
 from control_server.api_tokens.dependencies import ApiTokens, TokenAdmin, TokenOwner
-from control_server.api_tokens.schemas import ApiTokenCreate, ApiTokenCreated, ApiTokenRead
+from control_server.api_tokens.schemas import ApiTokenCreate, ApiTokenCreated, ApiTokenRead, TokenId
 from control_server.audit.dependencies import AuditTrail
 
 router = APIRouter(prefix="/api/v1/tokens", tags=["access tokens"])
-
-TokenId = Annotated[str, Path(pattern=r"^[0-9a-z]{12}$")]
 
 
 @router.get("")

@@ -8,8 +8,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from control_server.api_tokens.dependencies import ApiTokens, TokenOwner
-from control_server.api_tokens.endpoints import TokenId
-from control_server.api_tokens.schemas import ApiTokenCreate
+from control_server.api_tokens.schemas import ApiTokenCreate, TokenId
 from control_server.api_tokens.service import ApiTokenService
 from control_server.audit.dependencies import AuditTrail
 from shared.kernel.principal import Principal, Scope

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from ipaddress import IPv6Address, IPv6Network, ip_address
 
-from control_server.api_tokens.models import ApiToken
 from control_server.api_tokens.schemas import TokenState
 from shared.kernel.errors import FieldError, InvalidInput
-from shared.kernel.principal import Principal, PrincipalKind, Role, Scope
+from shared.kernel.principal import Principal, Scope
 
 #: What one customer commonly holds; counting single addresses would count nothing.
 _SITE_BITS = 64
@@ -36,21 +35,8 @@ def check_scopes(owner: Principal, wanted: Iterable[Scope]) -> None:
         raise InvalidInput(message, fields=[FieldError("scopes", "scope_beyond_role", message)])
 
 
-def state_of(token: ApiToken, at: datetime) -> TokenState:
+def state_of(revoked_at: datetime | None, expires_at: datetime | None, at: datetime) -> TokenState:
     """Whether the token is good, and if not, why."""
-    if token.revoked_at is not None:
+    if revoked_at is not None:
         return "revoked"
-    if token.expires_at is not None and token.expires_at <= at:
-        return "expired"
-    return "active"
-
-
-def bearer_of(token: ApiToken) -> Principal:
-    """Who comes with this token; a scope that no longer exists gives nothing."""
-    return Principal(
-        id=token.owner_id,
-        kind=PrincipalKind(token.owner_kind),
-        name=token.owner_name,
-        role=Role(token.role),
-        scopes=frozenset(scope for scope in Scope if scope in token.scopes),
-    )
+    return "expired" if expires_at is not None and expires_at <= at else "active"

@@ -10,6 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from shared.kernel.principal import Scope
 
 _DAY = 24 * 3600
+#: The public part of a secret.
+TokenId = Annotated[str, StringConstraints(pattern=r"^[0-9a-z]{12}$")]
 TokenState = Literal["active", "expired", "revoked"]
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
 

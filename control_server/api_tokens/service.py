@@ -41,7 +41,7 @@ class ApiTokenService:
         token = await self.tokens.find_by_digest(digest_of(text))
         if token is None or token.revoked_at is not None:
             raise ApiTokenRefused
-        if rules.state_of(token, self.now()) == "expired":
+        if rules.state_of(None, token.expires_at, self.now()) == "expired":
             raise ApiTokenRefused("The access token has expired.")
         return token
 
@@ -148,7 +148,7 @@ class ApiTokenService:
             created_at=token.created_at,
             expires_at=token.expires_at,
             last_used_at=token.last_used_at,
-            state=rules.state_of(token, self.now()),
+            state=rules.state_of(token.revoked_at, token.expires_at, self.now()),
         )
 
 
@@ -177,7 +177,7 @@ class TokenGate:
         await self.limits.count_request(token.id)
         if await self.limits.use_is_due(token.id, token.last_used_at):
             await self._note_use(token.id)
-        return rules.bearer_of(token)
+        return _bearer_of(token)
 
     async def _note_use(self, token_id: str) -> None:
         try:
@@ -185,3 +185,14 @@ class TokenGate:
                 await ApiTokenRepository(session).touch(token_id, self.now())
         except DatabaseUnavailable:
             log.warning("api_token_use_not_noted", token_id=token_id)
+
+
+def _bearer_of(token: ApiToken) -> Principal:
+    """Who comes with this token; a scope that no longer exists gives nothing."""
+    return Principal(
+        id=token.owner_id,
+        kind=PrincipalKind(token.owner_kind),
+        name=token.owner_name,
+        role=Role(token.role),
+        scopes=frozenset(scope for scope in Scope if scope in token.scopes),
+    )

@@ -15,7 +15,7 @@ from tests.integration.control.api_tokens.test_tokens import bearer, made
 from tests.integration.control.enrolment.office import Office
 
 LOGO = bytes(range(256)) * 8
-WANTED = {
+WANTED: dict[str, Any] = {
     "nodes": [{"node_id": "fra1", "site": "Frankfurt", "labels": {"role": "edge"}}],
     "sources": {"bird/filters.conf": "filter ours { accept; }\n"},
     "assets": {"looking-glass/logo.png": base64.b64encode(LOGO).decode()},
@@ -96,7 +96,7 @@ class TestBundle:
         assert (one["sha256"], one["files"]) == (other["sha256"], other["files"])
 
     async def test_different_changes_give_different_bytes(self, lite: Office) -> None:
-        node = WANTED["nodes"][0]  # type: ignore[index]
+        node = WANTED["nodes"][0]
         seen = {(await rendered(lite))["sha256"]}
         for changes in (
             {"nodes": [{**node, "site": "Frankfurt "}]},

@@ -5,7 +5,13 @@ from __future__ import annotations
 from fastapi import FastAPI
 from starlette.requests import HTTPConnection
 
+from auth_server.access import CrossOriginAccess
 from auth_server.audit import endpoints as audit_endpoints
+from auth_server.authorization import endpoints as authorization_endpoints
+from auth_server.authorization import pages as authorization_pages
+from auth_server.authorization import tasks as authorization_tasks
+from auth_server.authorization.errors import AuthorizationRefused, SentBack
+from auth_server.clients.errors import OAuthError
 from auth_server.passkeys import dependencies as passkey_dependencies
 from auth_server.passkeys import endpoints as passkey_endpoints
 from auth_server.passkeys import pages as passkey_pages
@@ -20,6 +26,12 @@ from auth_server.sessions.dependencies import end_sessions_with_account, find_si
 from auth_server.sessions.rules import SIGN_IN_PAGE
 from auth_server.sessions.store import LastUses
 from auth_server.settings import AuthSettings
+from auth_server.signing_keys import endpoints as signing_key_endpoints
+from auth_server.tokens import dependencies as token_dependencies
+from auth_server.tokens import endpoints as token_endpoints
+from auth_server.tokens import pages as token_pages
+from auth_server.tokens import tasks as token_tasks
+from auth_server.tokens.errors import BearerError, LogoutRefused
 from shared.kernel.clock import utc_now
 from shared.kernel.principal import Principal
 from shared.web.app import Assembled, ServiceSpec, build_app, given_or_opened
@@ -35,6 +47,24 @@ ROUTERS = (
     session_pages.router,
     passkey_pages.router,
     *portal_pages.routers,
+    authorization_endpoints.router,
+    authorization_pages.router,
+    token_pages.router,
+    signing_key_endpoints.router,
+)
+#: Called by programs and from other sites, by the rules of OAuth: no cookie of ours is any authority there,
+#: or the endpoint itself asks before it acts. So they stand outside the check of form tokens.
+PROTOCOL_ROUTERS = (
+    authorization_pages.protocol_router,
+    token_pages.protocol_router,
+    token_endpoints.router,
+)
+REFUSALS = (
+    (OAuthError, authorization_pages.answer_refusal),
+    (AuthorizationRefused, authorization_pages.show_refusal),
+    (LogoutRefused, authorization_pages.show_refusal),
+    (SentBack, authorization_pages.send_back),
+    (BearerError, token_endpoints.answer_bearer_error),
 )
 
 
@@ -57,7 +87,7 @@ def create_app(settings: AuthSettings, resources: AuthResources | None = None) -
         ),
     )
 
-    return build_app(
+    app = build_app(
         ServiceSpec(
             name="auth",
             prefix="/auth",
@@ -70,6 +100,12 @@ def create_app(settings: AuthSettings, resources: AuthResources | None = None) -
             sign_in_path=SIGN_IN_PAGE,
         )
     )
+    for router in PROTOCOL_ROUTERS:
+        app.router.routes.extend(router.routes)
+    for refusal, answer in REFUSALS:
+        app.add_exception_handler(refusal, answer)
+    app.add_middleware(CrossOriginAccess)
+    return app
 
 
 def _assemble(app: FastAPI, resources: AuthResources) -> Assembled:
@@ -79,11 +115,17 @@ def _assemble(app: FastAPI, resources: AuthResources) -> Assembled:
     # What ends with an account's right to sign in, in this order, inside the transaction of the change.
     app.state.after_account_change = [end_sessions_with_account(app, resources)]
     passkey_dependencies.prepare(app, resources)
+    tokens = token_dependencies.prepare(app, resources)
+    relay = token_tasks.LogoutRelay(tokens)
+    app.state.after_session_end.append(token_dependencies.end_grants_with_session(tokens, relay.kick))
+    app.state.after_account_change.append(token_dependencies.end_grants_with_account(tokens))
     return Assembled(
         authenticate=_authenticate,
         loops=[
             session_tasks.note_uses(resources, app.state.last_uses),
             *session_tasks.loops(resources),
             *passkey_tasks.loops(resources),
+            *authorization_tasks.loops(resources),
+            *token_tasks.loops(tokens, relay),
         ],
     )

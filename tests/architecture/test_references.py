@@ -17,6 +17,12 @@ PUBLIC = {
     ("POST", "/auth/preferences"),
     ("POST", "/registry/preferences"),
     ("POST", "/sign-out"),  # ends whatever session the cookie names
+    ("POST", "/auth/token"),  # the client and what it exchanges are in the body
+    ("POST", "/auth/revoke"),
+    ("POST", "/auth/introspect"),
+    ("POST", "/auth/userinfo"),  # the access token is in the body
+    ("POST", "/auth/authorize"),  # another site's form; whoever is not signed in does so first
+    ("POST", "/auth/logout"),  # another site's form; asks before it ends anything
     ("POST", "/api/v1/agent/enrol"),  # the token and the proof are in the body
     ("POST", "/api/v1/agent/enrol/challenges"),  # a nonce, bounded in number
 }

@@ -1,0 +1,150 @@
+"""What a good authorization request is, and what discovery says of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from auth_server.authorization.errors import SentBack
+from auth_server.authorization.schemas import Wanted
+from auth_server.clients.rules.parameters import Parameters
+from auth_server.clients.schemas import ALL_SCOPES, GrantType, OpenIdScope
+from auth_server.signing_keys.schemas import Algorithm
+from auth_server.tokens.rules import is_challenge
+from auth_server.tokens.schemas import WantedGrant
+
+_PROMPTS = frozenset({"none", "login", "consent", "select_account"})
+_AUTHENTICATIONS = ("client_secret_basic", "client_secret_post", "none")
+_CLAIMS = (
+    *("sub", "iss", "aud", "exp", "iat", "auth_time", "amr", "nonce", "at_hash", "sid"),
+    *("name", "preferred_username", "role"),
+)
+
+
+class AskingClient(Protocol):
+    """What counts of a client here."""
+
+    @property
+    def id(self) -> str:
+        """Its client_id."""
+
+    @property
+    def scopes(self) -> list[str]:
+        """What it may ask for."""
+
+    @property
+    def grant_types(self) -> list[str]:
+        """What it may exchange."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A client with a good address to answer to, and what it sent."""
+
+    client: AskingClient
+    redirect_uri: str
+    sent: Parameters
+    issuer: str
+
+    def refusal(self, error: str, description: str) -> SentBack:
+        """The refusal as the client is told of it (RFC 6749, 4.1.2.1; RFC 9207)."""
+        return SentBack(self.redirect_uri, answer(self.sent.get("state"), self.issuer, error, description))
+
+    def read(self) -> Wanted:
+        """What is wanted. Raises SentBack."""
+        if self.sent.repeated:
+            raise self.refusal("invalid_request", "A parameter is repeated.")
+        self._check_response()
+        prompts = self._read_prompts()
+        return Wanted(
+            grant=WantedGrant(
+                client_id=self.client.id,
+                scopes=self._read_scopes(),
+                redirect_uri=self.redirect_uri,
+                redirect_uri_named=self.sent.get("redirect_uri") is not None,
+                code_challenge=self._read_challenge(),
+                nonce=self.sent.get("nonce"),
+            ),
+            state=self.sent.get("state"),
+            silent="none" in prompts,
+            ask_again="consent" in prompts,
+        )
+
+    def _check_response(self) -> None:
+        if self.sent.get("request") is not None:
+            raise self.refusal("request_not_supported", "Request objects are not supported.")
+        if self.sent.get("request_uri") is not None:
+            raise self.refusal("request_uri_not_supported", "Request addresses are not supported.")
+        wanted = self.sent.get("response_type")
+        if wanted is None:
+            raise self.refusal("invalid_request", "The parameter response_type is missing.")
+        if wanted != "code":
+            raise self.refusal("unsupported_response_type", "Only the response type code is offered.")
+        if self.sent.get("response_mode") not in {None, "query"}:
+            raise self.refusal("invalid_request", "Only the response mode query is offered.")
+        if GrantType.AUTHORIZATION_CODE not in self.client.grant_types:
+            raise self.refusal("unauthorized_client", "The client may not use authorization codes.")
+
+    def _read_challenge(self) -> str:
+        """PKCE for every client; an omitted method would mean `plain` (RFC 7636, section 4.3)."""
+        challenge = self.sent.get("code_challenge")
+        if challenge is None:
+            raise self.refusal("invalid_request", "The parameter code_challenge is missing.")
+        if self.sent.get("code_challenge_method") != "S256":
+            raise self.refusal("invalid_request", "The code challenge method must be S256.")
+        if not is_challenge(challenge):
+            raise self.refusal("invalid_request", "The code challenge is not one of S256.")
+        return challenge
+
+    def _read_scopes(self) -> tuple[str, ...]:
+        """The known scopes that the client may ask for; unknown ones are ignored."""
+        asked = set((self.sent.get("scope") or "").split()) & set(self.client.scopes)
+        if GrantType.REFRESH_TOKEN not in self.client.grant_types:
+            asked.discard(OpenIdScope.OFFLINE_ACCESS)
+        if not asked:
+            raise self.refusal("invalid_scope", "None of the scopes can be granted to this client.")
+        return tuple(scope for scope in ALL_SCOPES if scope in asked)
+
+    def _read_prompts(self) -> frozenset[str]:
+        prompts = frozenset((self.sent.get("prompt") or "").split()) & _PROMPTS
+        if "none" in prompts and len(prompts) > 1:
+            raise self.refusal("invalid_request", "The prompt none stands alone.")
+        return prompts
+
+
+def answer(state: str | None, issuer: str, error: str, description: str) -> dict[str, str]:
+    """The parameters of an error response."""
+    echoed = {} if state is None else {"state": state}
+    return {"error": error, "error_description": description, **echoed, "iss": issuer}
+
+
+def metadata(issuer: str) -> dict[str, Any]:
+    """What discovery says (RFC 8414; OpenID Connect Discovery, section 3)."""
+    return {
+        "issuer": issuer,
+        "authorization_endpoint": f"{issuer}/authorize",
+        "token_endpoint": f"{issuer}/token",
+        "userinfo_endpoint": f"{issuer}/userinfo",
+        "jwks_uri": f"{issuer}/jwks.json",
+        "end_session_endpoint": f"{issuer}/logout",
+        "revocation_endpoint": f"{issuer}/revoke",
+        "introspection_endpoint": f"{issuer}/introspect",
+        "scopes_supported": list(ALL_SCOPES),
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": [grant.value for grant in GrantType],
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": [algorithm.value for algorithm in Algorithm],
+        "token_endpoint_auth_methods_supported": list(_AUTHENTICATIONS),
+        "revocation_endpoint_auth_methods_supported": list(_AUTHENTICATIONS),
+        "introspection_endpoint_auth_methods_supported": list(_AUTHENTICATIONS[:2]),
+        "code_challenge_methods_supported": ["S256"],
+        "claim_types_supported": ["normal"],
+        "claims_supported": list(_CLAIMS),
+        "authorization_response_iss_parameter_supported": True,
+        "backchannel_logout_supported": True,
+        "backchannel_logout_session_supported": True,
+        "claims_parameter_supported": False,
+        "request_parameter_supported": False,
+        "request_uri_parameter_supported": False,
+    }

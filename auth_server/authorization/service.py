@@ -1,0 +1,135 @@
+"""Authorization: a good request of a signed-in person who agrees becomes a code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from uuid import UUID
+
+from auth_server.audit.service import Audit
+from auth_server.authorization.errors import AuthorizationRefused, ConsentExpired, SentBack, SentBackAndKept
+from auth_server.authorization.models import AuthorizationRequest, Consent
+from auth_server.authorization.repository import AuthorizationRepository
+from auth_server.authorization.rules import Asking, answer
+from auth_server.authorization.schemas import GoOn, Outcome, Question, SignInFirst, Wanted
+from auth_server.clients.models import Client
+from auth_server.clients.rules.addresses import with_parameters
+from auth_server.clients.rules.parameters import Parameters
+from auth_server.clients.service import ClientService, find_redirect_uri
+from auth_server.sessions.schemas import SignedIn
+from auth_server.settings import AuthSettings
+from auth_server.tokens.rules import scopes_for
+from auth_server.tokens.service import GrantService
+from shared.kernel.clock import Clock
+from shared.kernel.ids import new_uuid
+
+#: A question that is on a screen so long is put again.
+_QUESTION_LIFE = timedelta(minutes=15)
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizationService:
+    """Authorization as one database session sees it."""
+
+    requests: AuthorizationRepository
+    clients: ClientService
+    grants: GrantService
+    audit: Audit
+    settings: AuthSettings
+    now: Clock
+
+    async def authorize(self, sent: Parameters, person: SignedIn | None) -> Outcome:
+        """What a request comes to. Raises AuthorizationRefused, or SentBack once the address is good."""
+        client, asking = await self._who_asks(sent)
+        wanted = asking.read()
+        if person is None:
+            if wanted.silent:
+                raise asking.refusal("login_required", "Nobody is signed in.")
+            return SignInFirst()
+        scopes = scopes_for(person.role, wanted.grant.scopes)
+        if not scopes:
+            raise asking.refusal("invalid_scope", "None of the scopes can be granted by this person.")
+        wanted = replace(wanted, grant=replace(wanted.grant, scopes=scopes))
+        if not await self._must_ask(client, wanted, person):
+            return await self._go_on(wanted, person)
+        if wanted.silent:
+            raise asking.refusal("consent_required", "The person has not agreed yet.")
+        return self._put_question(client, wanted, person)
+
+    async def _who_asks(self, sent: Parameters) -> tuple[Client, Asking]:
+        """The client and where to answer; before both are good, nothing is ever sent anywhere."""
+        ident = sent.get("client_id")
+        client = await self.clients.find(ident) if ident else None
+        if client is None:
+            raise AuthorizationRefused("The application that sent you here is not known.")
+        address = find_redirect_uri(client, sent.get("redirect_uri"))
+        if address is None or "redirect_uri" in sent.repeated:
+            raise AuthorizationRefused("The application did not register the address that it named.")
+        return client, Asking(client, address, sent, self.settings.issuer)
+
+    async def _must_ask(self, client: Client, wanted: Wanted, person: SignedIn) -> bool:
+        if not client.asks_consent:
+            return False
+        if wanted.ask_again:
+            return True
+        consent = await self.requests.find_consent(person.account_id, client.id, self.now())
+        return consent is None or not set(wanted.grant.scopes) <= set(consent.scopes)
+
+    def _put_question(self, client: Client, wanted: Wanted, person: SignedIn) -> Question:
+        at = self.now()
+        row = AuthorizationRequest(
+            id=new_uuid(),
+            session_id=person.session_id,
+            client_id=client.id,
+            wanted=wanted.to_json(),
+            created_at=at,
+            expires_at=at + _QUESTION_LIFE,
+            consumed_at=None,
+        )
+        self.requests.add_request(row)
+        return Question(row.id, client.id, client.name, wanted.grant.scopes, wanted.grant.redirect_uri)
+
+    async def decide(self, ident: UUID, person: SignedIn, *, agreed: bool) -> GoOn:
+        """The answer to a question that was put to this session. Raises ConsentExpired or SentBack."""
+        row = await self.requests.claim_request(ident, person.session_id, self.now())
+        client = await self.clients.find(row.client_id) if row else None
+        if row is None or client is None:
+            raise ConsentExpired
+        wanted = Wanted.from_json(row.client_id, row.wanted)
+        if not agreed:
+            self.audit.note(person.principal, "consent.denied", ("client", client.id))
+            raise self._denied(wanted)
+        await self._remember(client, wanted, person)
+        return await self._go_on(wanted, person)
+
+    def _denied(self, wanted: Wanted) -> SentBack:
+        told = answer(wanted.state, self.settings.issuer, "access_denied", "The person did not agree.")
+        return SentBackAndKept(wanted.grant.redirect_uri, told)
+
+    async def _remember(self, client: Client, wanted: Wanted, person: SignedIn) -> None:
+        at = self.now()
+        before = await self.requests.find_consent(person.account_id, client.id, at)
+        scopes = sorted({*wanted.grant.scopes, *(before.scopes if before else ())})
+        consent = Consent(
+            account_id=person.account_id,
+            client_id=client.id,
+            scopes=scopes,
+            granted_at=at,
+            expires_at=at + self.settings.tokens.consent_life,
+        )
+        await self.requests.keep_consent(consent)
+        self.audit.note(person.principal, "consent.given", ("client", client.id), after={"scopes": scopes})
+
+    async def _go_on(self, wanted: Wanted, person: SignedIn) -> GoOn:
+        code = await self.grants.open(person, wanted.grant)
+        told = {"code": code}
+        if wanted.state is not None:
+            told["state"] = wanted.state
+        told["iss"] = self.settings.issuer
+        return GoOn(with_parameters(wanted.grant.redirect_uri, told))
+
+    async def withdraw_consent(self, person: SignedIn, client_id: str) -> None:
+        """Forget what was agreed and end everything that came of it."""
+        if await self.requests.forget_consent(person.account_id, client_id):
+            self.audit.note(person.principal, "consent.withdrawn", ("client", client_id))
+        await self.grants.revoke_of_client(person.account_id, client_id)

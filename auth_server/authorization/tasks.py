@@ -1,0 +1,19 @@
+"""Background work of the authorization endpoint."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from auth_server.authorization.repository import AuthorizationRepository
+from auth_server.resources import AuthResources
+from shared.kernel.loops import Loop
+
+
+def loops(resources: AuthResources) -> list[Loop]:
+    """Forgets questions that nobody answered."""
+
+    async def forget() -> None:
+        async with resources.database.transaction() as session:
+            await AuthorizationRepository(session).forget_requests_before(resources.now())
+
+    return [Loop("authorization.forget", forget, interval=timedelta(hours=1))]

@@ -1,0 +1,1 @@
+"""The programs that may ask who somebody is: their registration and how they authenticate."""

@@ -1,0 +1,1 @@
+"""Decisions about clients: addresses they may name, and parameters as they send them."""

@@ -1,0 +1,96 @@
+"""Parameters of OAuth requests: a repeated one is an error, an empty one is absent (RFC 6749, 3.1)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, unquote_plus
+
+from auth_server.clients.errors import InvalidClient, InvalidRequest
+
+FORM = "application/x-www-form-urlencoded"
+_MOST_PARAMETERS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """What was sent, by name."""
+
+    values: dict[str, str]
+    repeated: frozenset[str] = frozenset()
+
+    def get(self, name: str) -> str | None:
+        """The value; None for what is absent, empty or repeated."""
+        return None if name in self.repeated else self.values.get(name) or None
+
+    def require(self, name: str) -> str:
+        """The value. Raises InvalidRequest."""
+        value = self.get(name)
+        if value is None:
+            raise InvalidRequest(f"The parameter {name} is missing.")
+        return value
+
+    def refuse_repetition(self) -> None:
+        """Raises InvalidRequest when a parameter came twice."""
+        if self.repeated:
+            raise InvalidRequest("A parameter is repeated.")
+
+
+def parse_parameters(text: str) -> Parameters:
+    """Read a query or a form. Raises InvalidRequest for what is not UTF-8 or no text at all."""
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MOST_PARAMETERS)
+    except ValueError:
+        raise InvalidRequest("The parameters cannot be read.") from None
+    return collect(pairs)
+
+
+def collect(pairs: Sequence[tuple[str, str]]) -> Parameters:
+    """Parameters that were read already. Raises InvalidRequest for what a database cannot keep."""
+    if any("\x00" in part for pair in pairs for part in pair):
+        raise InvalidRequest("The parameters cannot be read.")
+    counts = Counter(name for name, _ in pairs)
+    return Parameters(dict(pairs), frozenset(name for name, count in counts.items() if count > 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """How a client says who it is."""
+
+    client_id: str
+    secret: str | None
+
+
+def read_credentials(authorization: str | None, form: Parameters) -> Credentials:
+    """Basic, form or none (RFC 6749, section 2.3.1). Raises InvalidRequest for two ways at once."""
+    if authorization is None:
+        client_id = form.get("client_id")
+        if client_id is None:
+            raise InvalidClient
+        return Credentials(client_id, form.get("client_secret"))
+    found = _basic(authorization)
+    if form.get("client_secret") is not None:
+        raise InvalidRequest("The client authenticates in two ways at once.")
+    if form.get("client_id") not in {None, found.client_id}:
+        raise InvalidRequest("The client is named in two ways that differ.")
+    return found
+
+
+def _basic(header: str) -> Credentials:
+    scheme, _, encoded = header.partition(" ")
+    if scheme.lower() != "basic":
+        raise InvalidClient
+    try:
+        name, colon, secret = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
+    except (binascii.Error, ValueError):
+        raise InvalidClient from None
+    if not colon:
+        raise InvalidClient
+    # Both halves are form-encoded first (RFC 6749, appendix B).
+    found = Credentials(unquote_plus(name), unquote_plus(secret))
+    if not found.client_id.isprintable():
+        raise InvalidClient
+    return found

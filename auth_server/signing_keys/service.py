@@ -1,0 +1,127 @@
+"""Signing and verifying with staged keys, which are rotated while every living token stays verifiable."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from joserfc import jws, jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import ECKey, KeyParameters, RSAKey
+
+from auth_server.signing_keys.models import SigningKey
+from auth_server.signing_keys.repository import SigningKeyRepository
+from auth_server.signing_keys.schemas import Algorithm, Stage
+from auth_server.signing_keys.store import OpenedKeys, Seal
+from shared.kernel.clock import Clock
+
+PrivateKey = ECKey | RSAKey
+
+_RSA_BITS = 2048
+_PURPOSE = "signing-key"
+_KID = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
+#: Longer than any token lives, an ID token as logout hint included.
+RETENTION = timedelta(days=120)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRing:
+    """Signing keys as one database session sees them."""
+
+    keys: SigningKeyRepository
+    opened: OpenedKeys
+    now: Clock
+
+    @property
+    def seal(self) -> Seal:
+        """What keeps texts of ours readable for this installation only."""
+        return self.opened.get_seal()
+
+    async def ensure(self) -> None:
+        """Make the current and next key of every algorithm that lacks them; twice changes nothing."""
+        for algorithm in Algorithm:
+            for stage in (Stage.CURRENT, Stage.NEXT):
+                if await self.keys.find_at(algorithm, stage) is None:
+                    await self.keys.claim_stage(await self._make(algorithm, stage))
+        self.opened.complete = True
+
+    async def rotate(self) -> None:
+        """Next becomes current, current becomes previous; a fresh next one is published for the next time."""
+        await self.ensure()
+        for algorithm in Algorithm:
+            if await self.keys.claim_retirement(algorithm, self.now()):
+                await self.keys.promote_next(algorithm)
+                await self.keys.claim_stage(await self._make(algorithm, Stage.NEXT))
+        await self.keys.forget_retired_before(self.now() - RETENTION)
+
+    async def public_keys(self) -> list[dict[str, Any]]:
+        """The JWK Set's keys: public parts, of every stage."""
+        return [key.public_jwk for key in await self.keys.list_all()]
+
+    async def sign(self, claims: Mapping[str, Any], typ: str, algorithm: Algorithm = Algorithm.ES256) -> str:
+        """A compact JWT by the algorithm's current key."""
+        row = await self.keys.find_at(algorithm, Stage.CURRENT)
+        if row is None:
+            await self.ensure()
+            row = await self.keys.find_at(algorithm, Stage.CURRENT)
+        assert row is not None  # noqa: S101 - just made
+        header = {"alg": row.algorithm, "kid": row.kid, "typ": typ}
+        return jwt.encode(header, dict(claims), self._private(row), algorithms=[row.algorithm])
+
+    async def verify(self, token: str, typ: str) -> dict[str, Any] | None:
+        """The claims of a token of this type that one of our keys signed; its times are not looked at."""
+        try:
+            header = jws.extract_compact(token.encode()).headers()
+            row = await self._find(header.get("kid"))
+            if row is None or header.get("typ") != typ or header.get("alg") != row.algorithm:
+                return None
+            return jwt.decode(token, _public(row), algorithms=[row.algorithm]).claims
+        except (JoseError, ValueError):
+            return None
+
+    async def _find(self, kid: object) -> SigningKey | None:
+        # A database refuses some characters; none of our ids has them.
+        return await self.keys.find(kid) if isinstance(kid, str) and _KID.fullmatch(kid) else None
+
+    def _private(self, row: SigningKey) -> PrivateKey:
+        known = self.opened.by_kid.get(row.kid)
+        if known is None:
+            known = _imported(json.loads(self.seal.open(row.sealed_private_jwk, _PURPOSE)))
+            self.opened.by_kid[row.kid] = known
+        return known
+
+    async def _make(self, algorithm: Algorithm, stage: Stage) -> SigningKey:
+        key = await asyncio.to_thread(_generate, algorithm)
+        return _row(key, algorithm, stage, self.seal, self.now())
+
+
+def _row(key: PrivateKey, algorithm: Algorithm, stage: Stage, seal: Seal, at: datetime) -> SigningKey:
+    return SigningKey(
+        kid=str(key.kid),
+        algorithm=algorithm,
+        stage=stage,
+        public_jwk=dict(key.as_dict(private=False)),
+        sealed_private_jwk=seal.close(json.dumps(key.as_dict(private=True)), _PURPOSE),
+        created_at=at,
+        retired_at=None,
+    )
+
+
+def _generate(algorithm: Algorithm) -> PrivateKey:
+    parameters: KeyParameters = {"use": "sig", "alg": algorithm.value}
+    if algorithm is Algorithm.ES256:
+        return ECKey.generate_key("P-256", parameters=parameters, private=True, auto_kid=True)
+    return RSAKey.generate_key(_RSA_BITS, parameters=parameters, private=True, auto_kid=True)
+
+
+def _imported(jwk: dict[str, Any]) -> PrivateKey:
+    return ECKey.import_key(jwk) if jwk["kty"] == "EC" else RSAKey.import_key(jwk)
+
+
+def _public(row: SigningKey) -> PrivateKey:
+    return _imported(row.public_jwk)

@@ -1,0 +1,163 @@
+"""Wiring of tokens: services of one transaction, and what acts when sessions and accounts end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, FastAPI, Request
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from auth_server.accounts.dependencies import AfterAccountChange
+from auth_server.accounts.schemas import AccountChanged
+from auth_server.audit.dependencies import audit_service
+from auth_server.audit.service import Audit
+from auth_server.clients.dependencies import FailedSecrets, client_service
+from auth_server.clients.errors import OAuthError, ServerUnavailable
+from auth_server.clients.service import ClientService
+from auth_server.resources import AuthResources
+from auth_server.sessions.dependencies import AfterSessionEnd, session_service
+from auth_server.sessions.schemas import SessionEnded
+from auth_server.sessions.service import SessionService
+from auth_server.signing_keys.dependencies import OpenedKeys, key_ring, keys_made, opened_keys
+from auth_server.tokens.errors import BearerError
+from auth_server.tokens.repository import GrantRepository, LogoutRepository, RefreshTokenRepository
+from auth_server.tokens.service import (
+    GrantService,
+    InspectionService,
+    LogoutService,
+    Minter,
+    RedemptionService,
+)
+from auth_server.tokens.store import SqlCodeStore
+from shared.database import after_commit
+from shared.kernel.errors import AppError, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class TokenServices:
+    """Everything about tokens inside one transaction."""
+
+    clients: ClientService
+    sessions: SessionService
+    grants: GrantService
+    redemption: RedemptionService
+    inspection: InspectionService
+    logouts: LogoutService
+
+
+@dataclass(frozen=True, slots=True)
+class TokenParts:
+    """What the services of one process share."""
+
+    resources: AuthResources
+    opened_keys: OpenedKeys
+    failed_secrets: FailedSecrets
+    #: Sessions that tell everybody when one ends.
+    sessions: Callable[[AsyncSession, Audit], SessionService]
+
+
+def prepare(app: FastAPI, resources: AuthResources) -> TokenParts:
+    """Keep what the process shares where requests find it."""
+    state = app.state
+    state.opened_keys = opened_keys(resources)
+
+    def sessions(session: AsyncSession, audit: Audit) -> SessionService:
+        return session_service(resources, session, audit, state.last_uses, state.after_session_end)
+
+    parts = TokenParts(resources, state.opened_keys, FailedSecrets(), sessions)
+    state.tokens = parts
+    return parts
+
+
+def token_services(parts: TokenParts, session: AsyncSession, from_address: str = "") -> TokenServices:
+    """The services inside a session of the database."""
+    resources = parts.resources
+    settings, now = resources.settings, resources.now
+    audit = audit_service(session, now, from_address)
+    clients = client_service(resources, session, parts.failed_secrets)
+    sessions = parts.sessions(session, audit)
+    minter = Minter(key_ring(resources, session, parts.opened_keys), settings, now)
+    grants = GrantService(GrantRepository(session), SqlCodeStore(session), audit, settings, now)
+    refresh_tokens = RefreshTokenRepository(session)
+    return TokenServices(
+        clients=clients,
+        sessions=sessions,
+        grants=grants,
+        redemption=RedemptionService(grants, refresh_tokens, sessions, minter, now),
+        inspection=InspectionService(grants, refresh_tokens, minter, now),
+        logouts=LogoutService(grants, LogoutRepository(session), clients, minter, now),
+    )
+
+
+async def writing_session(
+    request: Request, _made: Annotated[None, Depends(keys_made)]
+) -> AsyncIterator[AsyncSession]:
+    """A transaction that writes, also for a GET: an authorization or a logout is one."""
+    async with request.app.state.resources.database.transaction() as session:
+        yield session
+
+
+def address_of(request: Request) -> str:
+    """Whom the request came from."""
+    return request.client.host if request.client else ""
+
+
+async def _in_oauth_words(
+    request: Request, begin: Callable[[], AbstractAsyncContextManager[AsyncSession]]
+) -> AsyncIterator[TokenServices]:
+    try:
+        async with begin() as session:
+            yield token_services(request.app.state.tokens, session, address_of(request))
+    except AppError as refusal:
+        if isinstance(refusal, OAuthError | BearerError) or refusal.kind is not Kind.UNAVAILABLE:
+            raise
+        raise ServerUnavailable(retry_after=refusal.retry_after) from refusal
+
+
+async def _writing(
+    request: Request, _made: Annotated[None, Depends(keys_made)]
+) -> AsyncIterator[TokenServices]:
+    async for services in _in_oauth_words(request, request.app.state.resources.database.transaction):
+        yield services
+
+
+async def _reading(request: Request) -> AsyncIterator[TokenServices]:
+    async for services in _in_oauth_words(request, request.app.state.resources.database.reading):
+        yield services
+
+
+def _for_pages(
+    request: Request, session: Annotated[AsyncSession, Depends(writing_session, scope="function")]
+) -> TokenServices:
+    return token_services(request.app.state.tokens, session, address_of(request))
+
+
+#: For the endpoints that programs call: refusals are OAuth's.
+WritingTokens = Annotated[TokenServices, Depends(_writing, scope="function")]
+ReadingTokens = Annotated[TokenServices, Depends(_reading, scope="function")]
+#: For pages: refusals are pages.
+PageTokens = Annotated[TokenServices, Depends(_for_pages)]
+
+
+def end_grants_with_session(parts: TokenParts, kick: Callable[[], Awaitable[None]]) -> AfterSessionEnd:
+    """Ends what hangs on a session, and queues the messages to the clients that took part in it."""
+
+    async def act(session: AsyncSession, ended: SessionEnded) -> None:
+        services = token_services(parts, session)
+        if await services.logouts.note_end(ended):
+            after_commit(session, kick)
+        await services.grants.revoke_of_session(ended.session_id)
+
+    return act
+
+
+def end_grants_with_account(parts: TokenParts) -> AfterAccountChange:
+    """Ends the grants of accounts that are disabled or whose credentials are reset."""
+
+    async def act(session: AsyncSession, changed: AccountChanged) -> None:
+        await token_services(parts, session).grants.revoke_with_account(changed)
+
+    return act

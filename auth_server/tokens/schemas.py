@@ -1,0 +1,74 @@
+"""What codes and grants are made of, and the answers of the token endpoints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+from uuid import UUID
+
+#: The JSON object of a token or introspection response.
+Answer = dict[str, Any]
+
+
+class RevokeReason(StrEnum):
+    """Why a grant was revoked."""
+
+    CODE_REPLAYED = "code_replayed"
+    CODE_GUESSED = "code_guessed"
+    REFRESH_REPLAYED = "refresh_replayed"
+    REVOKED_BY_CLIENT = "revoked_by_client"
+    CONSENT_WITHDRAWN = "consent_withdrawn"
+    SESSION_ENDED = "session_ended"
+    ACCOUNT_DISABLED = "account_disabled"
+    CREDENTIALS_RESET = "credentials_reset"
+
+
+@dataclass(frozen=True, slots=True)
+class WantedGrant:
+    """What a person agreed to, as the authorization request named it."""
+
+    client_id: str
+    scopes: tuple[str, ...]
+    redirect_uri: str
+    redirect_uri_named: bool
+    code_challenge: str
+    nonce: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CodePayload:
+    """What a code stands for; a store keeps it under the code's hash."""
+
+    grant_id: UUID
+    client_id: str
+    redirect_uri: str
+    redirect_uri_named: bool
+    code_challenge: str
+    nonce: str | None
+    created_at: datetime
+    expires_at: datetime
+
+
+class StoredCode(NamedTuple):
+    """A code as its store has it."""
+
+    payload: CodePayload
+    #: A tombstone: it was taken before.
+    taken: bool
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndOfSession:
+    """What the logout endpoint decided."""
+
+    #: Ask the person first.
+    confirm: bool
+    #: Whether the browser's session ends now.
+    ends: bool
+    client_id: str | None = None
+    #: Where to go afterwards, registered by the client; None for a page of ours.
+    redirect_uri: str | None = None
+    state: str | None = None

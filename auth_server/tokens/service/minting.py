@@ -1,0 +1,113 @@
+"""Making the signed tokens: access, ID and logout tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from auth_server.accounts.models import Account
+from auth_server.clients.models import Client
+from auth_server.clients.schemas import OpenIdScope
+from auth_server.settings import AuthSettings
+from auth_server.signing_keys.schemas import Algorithm
+from auth_server.signing_keys.service import KeyRing
+from auth_server.tokens import rules
+from auth_server.tokens.models import Grant
+from auth_server.tokens.schemas import Answer
+from shared.kernel.clock import Clock
+from shared.kernel.ids import new_uuid
+from shared.kernel.principal import Role
+
+ACCESS_TOKEN = "at+jwt"  # noqa: S105 - a type of RFC 9068
+ID_TOKEN = "JWT"  # noqa: S105 - a type of RFC 7519
+LOGOUT_TOKEN = "logout+jwt"  # noqa: S105 - a type of OpenID Connect Back-Channel Logout
+_LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
+_LOGOUT_LIFE = timedelta(minutes=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Minter:
+    """Signs tokens for one installation."""
+
+    keys: KeyRing
+    settings: AuthSettings
+    now: Clock
+
+    @property
+    def issuer(self) -> str:
+        """Who signs."""
+        return self.settings.issuer
+
+    async def answer(
+        self, family: tuple[Grant, Account], client: Client, scopes: Sequence[str], nonce: str | None = None
+    ) -> Answer:
+        """A token response with an access token, and an ID token where `openid` was granted."""
+        grant, account = family
+        granted = rules.scopes_for(Role(account.role), scopes)
+        access_token = await self._access_token(grant, account, granted)
+        answer: Answer = {
+            "access_token": access_token,
+            "token_type": "Bearer",
+            "expires_in": int(self.settings.tokens.access_token_life.total_seconds()),
+            "scope": " ".join(granted),
+        }
+        if OpenIdScope.OPENID in granted:
+            claims = self._id_claims(grant, account, granted)
+            claims["at_hash"] = rules.at_hash(access_token)
+            if nonce is not None:
+                claims["nonce"] = nonce
+            algorithm = Algorithm(client.id_token_signed_response_alg)
+            answer["id_token"] = await self.keys.sign(claims, ID_TOKEN, algorithm)
+        return answer
+
+    async def logout_token(self, client_id: str, subject: str, session_id: str) -> str:
+        """Tells a client that a session has ended (OpenID Connect Back-Channel Logout, section 2.4)."""
+        claims = {
+            "iss": self.issuer,
+            "aud": client_id,
+            "sub": subject,
+            "sid": session_id,
+            "jti": str(new_uuid()),
+            "events": {_LOGOUT_EVENT: {}},
+            **self._times(_LOGOUT_LIFE),
+        }
+        return await self.keys.sign(claims, LOGOUT_TOKEN)
+
+    async def _access_token(self, grant: Grant, account: Account, scopes: Sequence[str]) -> str:
+        audience = [self.issuer]
+        if rules.reaches_the_api(scopes):
+            audience.append(self.settings.api_audience)
+        claims = {
+            "iss": self.issuer,
+            "aud": audience,
+            "sub": str(account.id),
+            "client_id": grant.client_id,
+            "jti": str(new_uuid()),
+            "scope": " ".join(scopes),
+            "grant_id": str(grant.id),
+            "role": account.role,
+            "auth_time": _seconds(grant.auth_time),
+            **self._times(self.settings.tokens.access_token_life),
+        }
+        return await self.keys.sign(claims, ACCESS_TOKEN)
+
+    def _id_claims(self, grant: Grant, account: Account, scopes: Sequence[str]) -> dict[str, Any]:
+        return {
+            **rules.claims_of(account, scopes),
+            "iss": self.issuer,
+            "aud": grant.client_id,
+            "sid": str(grant.session_id),
+            "auth_time": _seconds(grant.auth_time),
+            "amr": list(grant.amr),
+            **self._times(self.settings.tokens.id_token_life),
+        }
+
+    def _times(self, life: timedelta) -> dict[str, int]:
+        at = self.now()
+        return {"iat": _seconds(at), "exp": _seconds(at + life)}
+
+
+def _seconds(instant: datetime) -> int:
+    return int(instant.timestamp())

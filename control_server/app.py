@@ -13,6 +13,7 @@ from control_server.agents.service import Switchboard
 from control_server.api_tokens import endpoints as api_token_endpoints
 from control_server.api_tokens import pages as api_token_pages
 from control_server.audit import endpoints as audit_endpoints
+from control_server.audit import pages as audit_pages
 from control_server.desired_state import endpoints as desired_state_endpoints
 from control_server.enrolment import endpoints as enrolment_endpoints
 from control_server.enrolment import pages as enrolment_pages
@@ -53,6 +54,7 @@ ROUTERS = (
     probe_pages.router,
     enrolment_pages.router,
     api_token_pages.router,
+    audit_pages.router,
 )
 
 

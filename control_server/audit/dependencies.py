@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Annotated
 
 from fastapi import Depends, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.audit.repository import AuditRepository
-from control_server.audit.service import Audit
+from control_server.audit.service import Audit, AuditExport
+from control_server.resources import ControlResources
 from shared.kernel.clock import Clock
 from shared.kernel.principal import Principal, Scope
 from shared.web.principals import Require
@@ -25,5 +28,17 @@ def _audit(request: Request, session: Session) -> Audit:
     return audit_service(session, request.app.state.resources.now, address)
 
 
+def _export(request: Request) -> AuditExport:
+    resources: ControlResources = request.app.state.resources
+
+    @asynccontextmanager
+    async def reading() -> AsyncIterator[Audit]:
+        async with resources.database.reading() as session:
+            yield audit_service(session, resources.now)
+
+    return AuditExport(reading)
+
+
+Exports = Annotated[AuditExport, Depends(_export)]
 AuditTrail = Annotated[Audit, Depends(_audit)]
 AuditReader = Annotated[Principal, Depends(Require(Scope.AUDIT_READ))]

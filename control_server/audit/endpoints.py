@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
 
-from control_server.audit.dependencies import AuditReader, AuditTrail
-from control_server.audit.schemas import AuditFilter, AuditPage
+from control_server.audit.dependencies import AuditReader, AuditTrail, Exports
+from control_server.audit.schemas import AuditFilter, AuditPage, ExportForm
+
+_MEDIA_TYPES = {ExportForm.CSV: "text/csv; charset=utf-8", ExportForm.JSONL: "application/jsonl"}
 
 router = APIRouter(prefix="/api/v1/audit", tags=["audit"])
 
@@ -22,3 +25,19 @@ async def list_audit_events(
 ) -> AuditPage:
     """Who did what, from where, newest first."""
     return await audit.list(wanted, cursor, limit)
+
+
+@router.get("/export", response_class=StreamingResponse)
+async def export_audit_events(
+    _reader: AuditReader,
+    exports: Exports,
+    wanted: Annotated[AuditFilter, Query()],
+    form: Annotated[ExportForm, Query(alias="format")] = ExportForm.JSONL,
+) -> StreamingResponse:
+    """Every event that matches, newest first, as a file."""
+    name = f'attachment; filename="audit.{form}"'
+    return StreamingResponse(
+        exports.stream_lines(wanted, form),
+        media_type=_MEDIA_TYPES[form],
+        headers={"Content-Disposition": name, "Cache-Control": "no-store"},
+    )

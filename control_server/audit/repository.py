@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.audit.models import AuditEvent
@@ -27,12 +27,19 @@ class AuditRepository:
         query = select(AuditEvent).order_by(AuditEvent.id.desc()).limit(limit)
         if cursor is not None:
             query = query.where(AuditEvent.id < cursor)
-        if wanted.actor:
-            query = query.where(AuditEvent.actor_id == wanted.actor)
-        if wanted.action:
-            query = query.where(AuditEvent.action.startswith(wanted.action, autoescape=True))
-        if wanted.object_type:
-            query = query.where(AuditEvent.object_type == wanted.object_type)
-        if wanted.object_id:
-            query = query.where(AuditEvent.object_id == wanted.object_id)
-        return (await self.session.scalars(query)).all()
+        return (await self.session.scalars(query.where(*_conditions(wanted)))).all()
+
+
+def _conditions(wanted: AuditFilter) -> Iterator[ColumnElement[bool]]:
+    if wanted.actor:
+        yield or_(AuditEvent.actor_id == wanted.actor, AuditEvent.actor_name == wanted.actor)
+    if wanted.action:
+        yield AuditEvent.action.startswith(wanted.action, autoescape=True)
+    if wanted.object_type:
+        yield AuditEvent.object_type == wanted.object_type
+    if wanted.object_id:
+        yield AuditEvent.object_id == wanted.object_id
+    if wanted.since:
+        yield AuditEvent.at >= wanted.since
+    if wanted.until:
+        yield AuditEvent.at < wanted.until

@@ -1,11 +1,20 @@
-"""Cursors of the audit trail."""
+"""Cursors of the audit trail, what an act changed, and how it is written in an export."""
 
 from __future__ import annotations
 
 import base64
 import binascii
+import csv
+import io
+import json
+from typing import Any
 
+from control_server.audit.schemas import AuditEventRead, ExportForm
 from shared.kernel.errors import FieldError, InvalidInput
+
+COLUMNS = tuple(AuditEventRead.model_fields)
+#: A spreadsheet takes a cell that begins so for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def encode_cursor(ident: int) -> str:
@@ -20,3 +29,41 @@ def decode_cursor(text: str) -> int:
     except (ValueError, binascii.Error):
         refused = FieldError("cursor", "cursor_invalid", "Use the `next` value of an earlier page unchanged.")
         raise InvalidInput("The cursor is not one of ours.", fields=[refused]) from None
+
+
+def changes(before: dict[str, Any] | None, after: dict[str, Any] | None) -> list[tuple[str, str, str]]:
+    """What changed, field by field: name, old value and new value, an empty text for none."""
+    old, new = before or {}, after or {}
+    names = dict.fromkeys([*old, *new])
+    told = [(name, _told(old.get(name)), _told(new.get(name))) for name in names]
+    return [entry for entry in told if entry[1] != entry[2]]
+
+
+def export_head(form: ExportForm) -> str:
+    """What stands above the events."""
+    return _line_of_cells(COLUMNS) if form is ExportForm.CSV else ""
+
+
+def export_line(event: AuditEventRead, form: ExportForm) -> str:
+    """One event with its end of line."""
+    if form is ExportForm.JSONL:
+        return event.model_dump_json() + "\n"
+    values = event.model_dump(mode="json")
+    return _line_of_cells([_cell(values[name]) for name in COLUMNS])
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else _told(value)
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _told(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _line_of_cells(cells: Any) -> str:
+    written = io.StringIO()
+    csv.writer(written).writerow(cells)
+    return written.getvalue()

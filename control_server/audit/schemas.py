@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+_LENGTH_OF_A_DATE = 10
+
+
+def _nothing_as_none(value: object) -> object:
+    """A form sends an empty text for a field that nobody filled in."""
+    return value or None
+
+
+def _whole_day(value: object) -> object:
+    """A date as an end means all of that day."""
+    if isinstance(value, str) and len(value) == _LENGTH_OF_A_DATE:
+        return datetime.fromisoformat(value) + timedelta(days=1)
+    return value or None
+
+
+def _in_utc(value: datetime | None) -> datetime | None:
+    return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
+
+
+_Since = Annotated[datetime | None, BeforeValidator(_nothing_as_none), AfterValidator(_in_utc)]
+_Until = Annotated[datetime | None, BeforeValidator(_whole_day), AfterValidator(_in_utc)]
 
 
 class AuditFilter(BaseModel):
     """Which events to show; everything is optional."""
 
-    actor: str = Field(default="", max_length=128, description="Id of the actor")
+    actor: str = Field(default="", max_length=128, description="Id or name of the actor")
     action: str = Field(default="", max_length=64, description="Action, or its beginning, such as `probe.`")
     object_type: str = Field(default="", max_length=64)
     object_id: str = Field(default="", max_length=128)
+    since: _Since = Field(default=None, description="Instant, by default in UTC, or date")
+    until: _Until = Field(default=None, description="Before this instant, or to the end of this date")
 
 
 class AuditEventRead(BaseModel):
@@ -41,3 +66,10 @@ class AuditPage(BaseModel):
 
     items: list[AuditEventRead]
     next: str | None = Field(default=None, description="Give as `cursor` to go on; null at the end")
+
+
+class ExportForm(StrEnum):
+    """How an export is written."""
+
+    CSV = "csv"
+    JSONL = "jsonl"

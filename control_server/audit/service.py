@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
 
 from control_server.audit.models import AuditEvent
 from control_server.audit.repository import AuditRepository
-from control_server.audit.rules import decode_cursor, encode_cursor
-from control_server.audit.schemas import AuditEventRead, AuditFilter, AuditPage
+from control_server.audit.rules import decode_cursor, encode_cursor, export_head, export_line
+from control_server.audit.schemas import AuditEventRead, AuditFilter, AuditPage, ExportForm
 from shared.kernel.clock import Clock
 from shared.kernel.principal import Principal
 from shared.web.request_ids import current_request_id
+
+_EXPORTED_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +59,23 @@ class Audit:
         items = [AuditEventRead.model_validate(event) for event in found[:limit]]
         more = len(found) > limit
         return AuditPage(items=items, next=encode_cursor(items[-1].id) if more else None)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditExport:
+    """Writes the trail out, however long it is."""
+
+    #: The trail in a session of its own, one for each page: a slow reader holds none.
+    reading: Callable[[], AbstractAsyncContextManager[Audit]]
+
+    async def stream_lines(self, wanted: AuditFilter, form: ExportForm) -> AsyncIterator[str]:
+        """Every event that matches, newest first; events of meanwhile are not among them."""
+        yield export_head(form)
+        cursor: str | None = None
+        while True:
+            async with self.reading() as audit:
+                page = await audit.list(wanted, cursor, _EXPORTED_AT_ONCE)
+            yield "".join(export_line(event, form) for event in page.items)
+            cursor = page.next
+            if cursor is None:
+                return

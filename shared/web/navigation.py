@@ -83,6 +83,15 @@ CONTROL_NAVIGATION: tuple[NavigationItem, ...] = (
         shortcut="p",
     ),
     NavigationItem("tokens", _("Tokens"), "/access/tokens", "key", group=_("Access"), shortcut="t"),
+    NavigationItem(
+        "audit",
+        _("Audit"),
+        "/audit",
+        "history",
+        group=_("Access"),
+        scope=Scope.AUDIT_READ,
+        shortcut="a",
+    ),
 )
 
 #: Pages of auth_server, on the same origin.

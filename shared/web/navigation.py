@@ -82,6 +82,9 @@ CONTROL_NAVIGATION: tuple[NavigationItem, ...] = (
         short=_("Probe"),
         shortcut="p",
     ),
+    NavigationItem(
+        "tiers", _("Tiers"), "/tiers", "database", group=_("Observe"), scope=Scope.TIERS_READ, shortcut="k"
+    ),
     NavigationItem("tokens", _("Tokens"), "/access/tokens", "key", group=_("Access"), shortcut="t"),
     NavigationItem(
         "audit",

@@ -1,8 +1,8 @@
 """auth_server in process, and people with browsers and authenticators."""
 
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http.cookies import SimpleCookie
@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 
 import httpx2
 from fastapi import FastAPI
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from auth_server.app import create_app
 from auth_server.commands import make_invitation
 from auth_server.resources import AuthResources, open_resources
 from auth_server.settings import AuthSettings
-from shared.database import open_database
+from shared.database import DatabaseSettings, open_database
 from shared.database.migrations import upgrade
 from shared.kernel.principal import Role
 from shared.testing.authenticator import HONEST, Authenticator, Claims
@@ -170,19 +170,39 @@ class House:
         """What the audit trail says, oldest first."""
         return [str(row[0]) for row in await self.rows("SELECT action FROM audit_events ORDER BY id")]
 
+    @contextmanager
+    def statements(self) -> Iterator[list[str]]:
+        """The SQL that runs meanwhile."""
+        seen: list[str] = []
+
+        def note(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+            seen.append(statement)
+
+        engines = {self.resources.database.writer.sync_engine, self.resources.database.reader.sync_engine}
+        for engine in engines:
+            event.listen(engine, "before_cursor_execute", note)
+        yield seen
+        for engine in engines:
+            event.remove(engine, "before_cursor_execute", note)
+
     async def rows(self, query: str) -> list[Any]:
         async with self.resources.database.reading() as session:
             return list((await session.execute(text(query))).all())
 
 
+async def migrate(database_url: str) -> None:
+    """Make the tables of a new installation."""
+    database = open_database(DatabaseSettings.model_validate({"url": database_url}))
+    await upgrade(database, "auth_server")
+    await database.close()
+
+
 @asynccontextmanager
 async def open_house(database_url: str, directory: Path, **sign_in: Any) -> AsyncIterator[House]:
+    """The server over a database that has its tables."""
     settings = AuthSettings.model_validate(
         {"database": {"url": database_url}, "state_directory": directory, "sign_in": sign_in}
     )
-    database = open_database(settings.database)
-    await upgrade(database, "auth_server")
-    await database.close()
     clock = HandClock()
     async with open_resources(settings, clock) as resources:
         app = create_app(settings, resources)

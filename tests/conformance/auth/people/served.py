@@ -15,10 +15,9 @@ from auth_server.app import create_app
 from auth_server.commands import make_invitation
 from auth_server.resources import open_resources
 from auth_server.settings import AuthSettings
-from shared.database import open_database
-from shared.database.migrations import upgrade
 from shared.kernel.principal import Role
 from shared.testing.servers.ports import free_loopback_port
+from tests.conformance.auth.people.house import migrate
 
 R = TypeVar("R")
 
@@ -58,12 +57,7 @@ def serving(directory: Path) -> Iterator[Served]:
         }
     )
 
-    async def migrate() -> None:
-        database = open_database(settings.database)
-        await upgrade(database, "auth_server")
-        await database.close()
-
-    elsewhere(migrate())
+    elsewhere(migrate(settings.database.url.get_secret_value()))
     config = uvicorn.Config(create_app(settings), host="127.0.0.1", port=port, log_level="error")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)

@@ -22,6 +22,7 @@ from control_server.nodes import pages as node_pages
 from control_server.operators import dependencies as operator_dependencies
 from control_server.operators import pages as operator_pages
 from control_server.operators import tasks as operator_tasks
+from control_server.portal import endpoints as portal_endpoints
 from control_server.portal import pages as portal_pages
 from control_server.portal.dependencies import what_pages_show
 from control_server.portal.service import FleetPulse
@@ -49,6 +50,7 @@ ROUTERS = (
     desired_state_endpoints.router,
     audit_endpoints.router,
     operator_pages.router,
+    portal_endpoints.router,
     portal_pages.router,
     node_pages.router,
     probe_pages.router,

@@ -16,7 +16,8 @@ from control_server.agents.errors import AgentTokenRefused
 from control_server.agents.models import Agent, AgentToken
 from control_server.agents.repository import AgentRepository
 from control_server.agents.rules import Liveness, liveness
-from control_server.agents.store import Connection, Connections, LostListener, Presence, Reach, Roster
+from control_server.agents.schemas import Reach
+from control_server.agents.store import Connection, Connections, LostListener, Presence, Roster
 from control_server.keys import AGENT_TOKEN
 from shared.cache import Cache, TierUnavailable
 from shared.database import Database, after_commit

@@ -10,12 +10,16 @@ from fastapi import Depends, Request
 from sse_starlette import ServerSentEvent
 
 from control_server.agents.service import AgentLink
+from control_server.keys import REGISTRY
 from control_server.nodes.dependencies import fleet_as_text
-from control_server.portal.service import FleetPulse
+from control_server.portal.service import FleetPulse, TierService
 from control_server.probes.dependencies import Probes, recent_as_text
 from control_server.probes.schemas import ProbeFilter, ProbeSummary
 from control_server.resources import ControlResources
+from shared.kernel.principal import Principal, Scope
+from shared.web.principals import Require
 from shared.web.streams import sse
+from shared.web.tiers import WatchedTiers
 
 _SHOWN = 6
 
@@ -37,6 +41,17 @@ def _pulse(request: Request) -> PulseStream:
 
 
 FleetPulseOf = Annotated[PulseStream, Depends(_pulse)]
+
+
+TiersReader = Annotated[Principal, Depends(Require(Scope.TIERS_READ))]
+
+
+def _tiers(request: Request) -> TierService:
+    watched: WatchedTiers = request.app.state.tiers
+    return TierService([(tier.cache, tier.prober) for tier in watched.tiers], REGISTRY)
+
+
+Tiers = Annotated[TierService, Depends(_tiers)]
 
 
 async def _recent(probes: Probes) -> list[ProbeSummary]:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from control_server.nodes.dependencies import FleetReader, Nodes
 from control_server.nodes.rules import matching
-from control_server.portal.dependencies import FleetPulseOf, RecentProbes
+from control_server.portal.dependencies import FleetPulseOf, RecentProbes, Tiers, TiersReader
 from shared.web.rendering import render
 from shared.web.streams import stream_events
 
@@ -30,6 +30,12 @@ async def show_dashboard(
         issues=[node for node in worst if node.health.state != "ok"],
         probes=recent,
     )
+
+
+@router.get("/tiers")
+async def show_tiers(request: Request, _reader: TiersReader, tiers: Tiers) -> Response:
+    """How the two tiers do."""
+    return render(request, "portal/tiers.html", tiers=(await tiers.read()).items)
 
 
 @router.get("/fleet/stream")

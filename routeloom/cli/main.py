@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from routeloom.cli import nodes, probes, tokens
+from routeloom.cli import jobs, nodes, probes, tiers, tokens
 from shared import __version__
 
 app = typer.Typer(
@@ -19,7 +19,9 @@ app = typer.Typer(
 )
 app.add_typer(probes.app, name="probe")
 app.add_typer(nodes.app, name="nodes")
+app.add_typer(jobs.app, name="jobs")
 app.add_typer(tokens.app, name="tokens")
+app.command("tiers")(tiers.tiers)
 
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 

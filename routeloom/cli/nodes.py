@@ -24,7 +24,7 @@ _STYLES = {"online": "green", "stale": "yellow", "offline": "red", "unknown": "d
 @app.command("list")
 def list_nodes(server: Server = None, as_json: AsJson = False) -> None:
     """Every node with its liveness, health and agent."""
-    answer = asyncio.run(_get(server, "/api/v1/nodes"))
+    answer = fetch(server, "/api/v1/nodes")
     if as_json:
         typer.echo(json.dumps(answer, indent=2))
         return
@@ -32,6 +32,11 @@ def list_nodes(server: Server = None, as_json: AsJson = False) -> None:
         typer.echo("No node yet. Make an enrolment token in the portal under Enrolment.")
         return
     Console().print(_table(answer["items"]))
+
+
+def fetch(server: str | None, path: str) -> Any:
+    """The server's answer; ends the command where there is none."""
+    return asyncio.run(_get(server, path))
 
 
 async def _get(server: str | None, path: str) -> Any:

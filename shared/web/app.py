@@ -18,6 +18,7 @@ from shared.web.metrics import CountedLoops, WebMetrics, metrics_router
 from shared.web.middleware import CanonicalHost, CatchBugs, RequestLog, SecurityHeaders
 from shared.web.openapi import api_reference_router
 from shared.web.runtime_state import ready_facts
+from shared.web.tiers import watching_tiers
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -122,11 +123,15 @@ async def _lifespan(app: FastAPI, spec: ServiceSpec) -> AsyncIterator[None]:
     async with AsyncExitStack() as stack:
         app.state.resources = await stack.enter_async_context(spec.open_resources())
         app.state.ready_facts = {**spec.ready_facts, **ready_facts(app.state.resources)}
+        tiers = await stack.enter_async_context(
+            watching_tiers(app.state.resources, app.state.metrics.registry)
+        )
+        app.state.tiers = tiers
         opened = spec.assemble(app, app.state.resources)
         app.state.authenticate = opened.authenticate
-        app.state.tier_watches = list(opened.tier_watches)
+        app.state.tier_watches = [*tiers.tiers, *opened.tier_watches]
         app.state.before_exit = list(opened.before_exit)
-        await stack.enter_async_context(running(opened.loops, app.state.loop_observer))
+        await stack.enter_async_context(running([*tiers.loops, *opened.loops], app.state.loop_observer))
         yield
         app.state.going_away.set()
 

@@ -9,7 +9,7 @@ from control_server.agents.store.in_process import (
     LostListener,
     Presence,
 )
-from control_server.agents.store.on_kv import Reach, Roster
+from control_server.agents.store.on_kv import Roster
 
 __all__ = [
     "SEND_QUEUE",
@@ -19,6 +19,5 @@ __all__ = [
     "Farewell",
     "LostListener",
     "Presence",
-    "Reach",
     "Roster",
 ]

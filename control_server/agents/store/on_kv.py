@@ -13,6 +13,7 @@ from typing import Any
 
 import structlog
 
+from control_server.agents.schemas import Reach
 from control_server.agents.store.in_process import Connection, Connections, Presence
 from control_server.keys import AGENT_LIVE, AGENT_SOCKET, NODE_EVENTS
 from shared.cache import Cache, Interrupted, Key, Message, Subscription, TierUnavailable
@@ -29,14 +30,6 @@ _TRIES = 5
 
 #: Speaks to an agent that may have missed something.
 SpeakAgain = Callable[[Connection], Awaitable[None]]
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """Nodes that can be spoken to; not certain where the tier could not say who is connected elsewhere."""
-
-    nodes: frozenset[str]
-    certain: bool
 
 
 @dataclass(slots=True)

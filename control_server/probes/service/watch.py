@@ -10,7 +10,7 @@ from uuid import UUID
 
 import structlog
 
-from control_server.agents.store import Reach
+from control_server.agents.schemas import Reach
 from control_server.probes import rules
 from control_server.probes.models import Probe, ProbeNode
 from control_server.probes.repository import ProbeRepository

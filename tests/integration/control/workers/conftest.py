@@ -7,8 +7,10 @@ from shared.testing.servers import KeyValueServer, redis_server, valkey_server
 from tests.integration.control.probes.conftest import (  # noqa: F401 - fixtures
     clock,
     on_postgres,
+    on_sqlite,
     plain_logs,
     postgres_template,
+    sqlite_template,
 )
 from tests.integration.control.probes.stage import HandClock, Prepared
 from tests.integration.control.workers.pair import Pair, on_tiers, two_workers

@@ -1,0 +1,16 @@
+"""JSON twin of the tiers page."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from control_server.portal.dependencies import Tiers, TiersReader
+from control_server.portal.schemas import TiersRead
+
+router = APIRouter(prefix="/api/v1/tiers", tags=["tiers"])
+
+
+@router.get("")
+async def read_tiers(_reader: TiersReader, tiers: Tiers) -> TiersRead:
+    """State, figures, families and breaker of both tiers, as the answering process sees them."""
+    return await tiers.read()

@@ -87,7 +87,8 @@ def _show(created: dict[str, Any], *, as_json: bool) -> None:
 def _table(items: list[dict[str, Any]]) -> Table:
     table = Table(box=None, header_style="bold", pad_edge=False)
     for heading in ("Token", "Name", "Owner", "State", "Scopes", "Good until", "Last used"):
-        table.add_column(heading)
+        # An id that is cut short is good for nothing.
+        table.add_column(heading, no_wrap=heading == "Token", overflow="fold")
     for item in items:
         instants = [(item[name] or "–")[:19].replace("T", " ") for name in ("expires_at", "last_used_at")]
         scopes = " ".join(item["scopes"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Generic, NoReturn, Protocol, TypeVar
+from typing import Annotated, Any, Generic, NoReturn, Protocol, TypeVar
 
 import typer
 from fastapi import FastAPI
@@ -20,6 +20,14 @@ from shared.web.logs import configure_logs
 from shared.web.runtime_state import check_start
 from shared.web.server import Server, server_config
 from shared.web.settings import WebSettings
+from shared.web.workers import (
+    Supervisor,
+    WorkersNeedKv,
+    check_workers,
+    ending_with_parent,
+    inherited_listener,
+    worker_command,
+)
 
 #: Exit statuses (sysexits.h): a configuration that cannot work; something needed is not there now.
 EXIT_CONFIGURATION = 78
@@ -66,9 +74,17 @@ def commands(service: Service[Any]) -> typer.Typer:
     app = typer.Typer(no_args_is_help=True, help=f"The {service.name} service.")
 
     @app.command()
-    def serve() -> None:
+    def serve(
+        workers: Annotated[
+            int | None, typer.Option(min=1, max=64, help="Processes on this host; else WEB__WORKERS")
+        ] = None,
+    ) -> None:
         """Serve HTTP until told to stop."""
         settings = load(service)
+        if workers is not None:
+            settings = settings.model_copy(
+                update={"web": settings.web.model_copy(update={"workers": workers})}
+            )
         run(_serve(service, settings))
 
     @app.command()
@@ -115,6 +131,9 @@ def run(work: Awaitable[None]) -> None:
 
     try:
         asyncio.run(whole())
+    except WorkersNeedKv as refusal:
+        typer.echo(refusal.detail, err=True)
+        raise typer.Exit(EXIT_CONFIGURATION) from None
     except AppError as refusal:
         stop(refusal)
     except RuntimeStateConfigurationError as refusal:
@@ -149,12 +168,20 @@ async def check_schema(database: Database, package: str) -> None:
 
 
 async def _serve(service: Service[S], settings: S) -> None:
+    check_workers(settings)
     check_start(settings)
     database = open_database(settings.database)
     try:
         await check_schema(database, service.package)
     finally:
         await database.close()
+    listener = inherited_listener()
+    if listener is None and settings.web.workers > 1:
+        command = worker_command(service.package, settings.web.workers)
+        if status := await Supervisor(command, settings.web).run():
+            raise typer.Exit(status)
+        return
     app = service.create_app(settings)
     server = Server(server_config(app, settings.web), lambda: go_away(app))
-    await server.serve()
+    with ending_with_parent(server.stop):
+        await server.serve(sockets=[listener] if listener else None)

@@ -33,6 +33,10 @@ class Server(uvicorn.Server):
         #: Set once requests are taken.
         self.ready = asyncio.Event()
 
+    def stop(self) -> None:
+        """End as after a signal."""
+        self.should_exit = True
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then say so."""
         await super().startup(sockets)

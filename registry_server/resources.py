@@ -10,6 +10,7 @@ from registry_server.keys import CACHE_DATABASE
 from registry_server.mirror.service import MirrorService, SyncObserver
 from registry_server.mirror.store.lock import SyncLock
 from registry_server.mirror.store.process import Git
+from registry_server.mirror.store.progress import SyncBoard
 from registry_server.mirror.store.repository import BareRepository
 from registry_server.mirror.store.versions import Versions
 from registry_server.settings import RegistrySettings
@@ -39,6 +40,7 @@ class RegistryResources:
             upstream=self.upstream,
             versions=Versions(self.cache),
             lock=self.lock,
+            board=SyncBoard(self.runtime_state),
             settings=self.settings.mirror,
             observer=observer,
             now=self.now,

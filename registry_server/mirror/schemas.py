@@ -134,6 +134,30 @@ class SyncRead(BaseModel):
     repeats: int = 1
 
 
+class SyncStage(StrEnum):
+    """How far a sync has come."""
+
+    ASKING = "asking"
+    FETCHING = "fetching"
+    READING = "reading"
+    APPLYING = "applying"
+    ENDED = "ended"
+
+
+class SyncProgress(BaseModel):
+    """What a sync last said of itself."""
+
+    stage: SyncStage
+    trigger: SyncTrigger
+    started_at: datetime
+    #: When this was said.
+    heartbeat_at: datetime
+    to_commit: str | None = None
+    #: How it ended, and the reason where it was refused.
+    outcome: SyncOutcome | None = None
+    code: str | None = None
+
+
 class MirrorStatus(BaseModel):
     """What the registry knows and how fresh that is."""
 
@@ -150,6 +174,9 @@ class MirrorStatus(BaseModel):
     counts: IndexCounts
     #: Newest first.
     syncs: list[SyncRead]
+    running: SyncProgress | None = Field(
+        default=None, description="The sync that runs now, as far as that is known; all else is from SQL"
+    )
 
 
 class SyncRequest(BaseModel):

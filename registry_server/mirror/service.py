@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 import structlog
@@ -18,10 +18,13 @@ from registry_server.mirror.schemas import (
     SyncMode,
     SyncOutcome,
     SyncPlan,
+    SyncProgress,
     SyncRead,
+    SyncStage,
     SyncTrigger,
 )
 from registry_server.mirror.store.lock import SyncLock
+from registry_server.mirror.store.progress import SyncBoard
 from registry_server.mirror.store.repository import BareRepository
 from registry_server.mirror.store.versions import Versions
 from registry_server.objects.schemas import IndexCounts
@@ -32,6 +35,8 @@ from shared.kernel.errors import AppError
 
 log = structlog.get_logger(__name__)
 _SHOWN_SYNCS = 20
+#: A step takes longer than its one git command, but not by so much.
+_SILENCE = timedelta(minutes=1)
 
 
 class SyncObserver(Protocol):
@@ -49,6 +54,7 @@ class MirrorService:
     upstream: BareRepository
     versions: Versions
     lock: SyncLock
+    board: SyncBoard
     settings: MirrorSettings
     observer: SyncObserver
     now: Clock
@@ -88,6 +94,7 @@ class MirrorService:
             repository = MirrorRepository(session)
             state = await repository.get_state()
             syncs = await repository.list_latest(_SHOWN_SYNCS)
+        running = await self._running()
         return MirrorStatus(
             version=state.version,
             commit=state.commit,
@@ -97,7 +104,16 @@ class MirrorService:
             branch=state.branch,
             counts=IndexCounts.model_validate(state.counts),
             syncs=[SyncRead.model_validate(sync) for sync in syncs],
+            running=running,
         )
+
+    async def _running(self) -> SyncProgress | None:
+        """The sync that runs now; a process that died says nothing, and is forgotten after a while."""
+        found = await self.board.find()
+        if found is None or found.stage is SyncStage.ENDED:
+            return None
+        silent_for = self.now() - found.heartbeat_at
+        return found if silent_for <= self.settings.time_limit + _SILENCE else None
 
 
 class _Attempt:
@@ -114,6 +130,7 @@ class _Attempt:
 
     async def run(self) -> SyncRead:
         upstream = self.service.upstream
+        await self._tell(SyncStage.ASKING)
         await upstream.prepare()
         tip = await upstream.ask()
         self.wanted = tip.commit
@@ -126,10 +143,14 @@ class _Attempt:
         held = latest is not None and latest.outcome == SyncOutcome.HELD and latest.to_commit == tip.commit
         if held and latest is not None and not self.force:
             raise SyncHeld(latest.detail)
+        await self._tell(SyncStage.FETCHING)
         await upstream.fetch()
+        await self._tell(SyncStage.READING)
         plan = await self._plan(state, tip.branch)
+        await self._tell(SyncStage.APPLYING)
         sync, counts = await self._apply(plan)
         await self.service.versions.raise_to(sync.id)
+        await self._tell(SyncStage.ENDED, sync.outcome)
         self.service.observer.synced(sync, counts)
         log.info("registry_synced", version=sync.id, commit=plan.commit, mode=plan.mode, changed=sync.changed)
         return sync
@@ -140,6 +161,7 @@ class _Attempt:
             await MirrorRepository(session).set_checked(state.commit or "", self.began)
         await service.versions.raise_to(state.version)
         sync = self._read(state.version, SyncOutcome.UNCHANGED, None)
+        await self._tell(SyncStage.ENDED, sync.outcome)
         service.observer.synced(sync, None)
         return sync
 
@@ -215,8 +237,24 @@ class _Attempt:
                 state = await repository.lock_state()
                 sync = self._read(state.last_sync, outcome, refusal)
                 repository.add(Sync(**sync.model_dump()))
+        await self._tell(SyncStage.ENDED, outcome, refusal.code)
         self.service.observer.synced(sync, None)
         log.warning("registry_sync_refused", outcome=outcome, code=refusal.code, detail=refusal.detail)
+
+    async def _tell(
+        self, stage: SyncStage, outcome: SyncOutcome | None = None, code: str | None = None
+    ) -> None:
+        """Say how far it is, never inside a transaction."""
+        progress = SyncProgress(
+            stage=stage,
+            trigger=self.trigger,
+            started_at=self.began,
+            heartbeat_at=self.service.now(),
+            to_commit=self.wanted,
+            outcome=outcome,
+            code=code,
+        )
+        await self.service.board.show(progress)
 
     def _read(
         self,

@@ -1,52 +1,38 @@
-import asyncio
-import shutil
+"""One server for each database and all tests: each test brings its own people, and time only goes on."""
+
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from shared.testing.servers import PostgresServer
 from tests.conformance.auth.provider.provider import Person, Provider, fill, open_provider
 
-TEMPLATE = "provider"
 
-
-@pytest.fixture(scope="session")
-def filled_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("provider-sqlite")
-    asyncio.run(fill(f"sqlite:///{directory / 'auth.db'}", directory))
-    return directory
-
-
-@pytest.fixture(scope="session")
-def filled_postgres(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("provider-postgres")
-    postgres.add_template(TEMPLATE, lambda url: asyncio.run(fill(url, directory)))
-    return directory
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def filled(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """A database with schema, keys and clients, and the directory of its secrets."""
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def database(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, Path]]:
+    """A database and the state directory that belongs to it."""
+    directory = tmp_path_factory.mktemp(f"provider-{request.param}")
     if request.param == "sqlite":
-        template: Path = request.getfixturevalue("filled_sqlite")
-        shutil.copyfile(template / "auth.db", tmp_path / "auth.db")
-        yield f"sqlite:///{tmp_path / 'auth.db'}", template
+        yield f"sqlite:///{directory / 'auth.db'}", directory
         return
-    template = request.getfixturevalue("filled_postgres")
     postgres: PostgresServer = request.getfixturevalue("postgres")
-    with postgres.database(TEMPLATE) as url:
-        yield url, template
+    with postgres.database() as url:
+        yield url, directory
 
 
-@pytest.fixture
-async def provider(filled: tuple[str, Path], tmp_path: Path) -> AsyncIterator[Provider]:
-    url, template = filled
-    async with open_provider(url, template, tmp_path / "state") as opened:
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def provider(database: tuple[str, Path]) -> AsyncIterator[Provider]:
+    url, directory = database
+    await fill(url, directory)
+    async with open_provider(url, directory) as opened:
         yield opened
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def ada(provider: Provider) -> Person:
     """An administrator who is signed in."""
     return await provider.person()

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import secrets
-import shutil
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -19,8 +18,11 @@ from joserfc import jwt
 from joserfc.jwk import KeySet
 from sqlalchemy import text
 
+from auth_server.accounts.dependencies import account_service
 from auth_server.accounts.models import Account
+from auth_server.accounts.service import AccountService
 from auth_server.app import create_app
+from auth_server.audit.dependencies import audit_service
 from auth_server.clients.dependencies import client_service
 from auth_server.clients.schemas import ClientRegistration
 from auth_server.clients.store import FailedSecrets
@@ -139,6 +141,17 @@ class Provider:
         browser.cookies.set(SESSION_COOKIE, cookie, domain="loom.example")
         return Person(account.id, signed_in.session_id, browser)
 
+    @asynccontextmanager
+    async def accounts(self) -> AsyncIterator[AccountService]:
+        """Accounts whose changes are told to everybody, as in a request."""
+        async with self.resources.database.transaction() as session:
+            audit = audit_service(session, self.clock)
+            yield account_service(self.resources, session, audit, self.app.state.after_account_change)
+
+    async def end_session(self, person: Person) -> None:
+        async with self.services() as services:
+            await services.sessions.end(person.session_id)
+
     async def register(self, secret: str | None = SHOP_SECRET, **wanted: Any) -> None:
         values = {"name": "Corner shop", "redirect_uris": [SHOP_URI], "scopes": ALL, **wanted}
         registration = ClientRegistration.model_validate(values)
@@ -154,9 +167,19 @@ class Provider:
         async with self.resources.database.reading() as session:
             return list((await session.execute(text(statement), values)).all())
 
-    async def actions(self) -> list[str]:
-        """What the audit trail says, oldest first."""
-        return [row[0] for row in await self.rows("SELECT action FROM audit_events ORDER BY id")]
+    async def actions(self, person: Person) -> list[str]:
+        """What the audit trail says of this person, oldest first."""
+        query = "SELECT action FROM audit_events WHERE actor_id = :actor ORDER BY id"
+        return [row[0] for row in await self.rows(query, actor=str(person.account_id))]
+
+    async def grants(self, person: Person) -> list[Any]:
+        """This person's grants: when and why each was revoked."""
+        query = "SELECT revoked_at, revoke_reason FROM grants WHERE account_id = :owner"
+        return await self.rows(query, owner=self.stored(person.account_id))
+
+    def stored(self, ident: UUID) -> Any:
+        """An id as this database's driver takes it in a plain statement."""
+        return ident.hex if self.resources.database.dialect == "sqlite" else ident
 
     async def keys(self) -> KeySet:
         return KeySet.import_key_set((await self.http.get("/auth/jwks.json")).json())
@@ -287,9 +310,8 @@ async def fill(database_url: str, directory: Path) -> None:
 
 
 @asynccontextmanager
-async def open_provider(database_url: str, template: Path, directory: Path) -> AsyncIterator[Provider]:
-    """A server on a filled database; `template` has the secrets that belong to it."""
-    shutil.copytree(template / "secrets", directory / "secrets")
+async def open_provider(database_url: str, directory: Path) -> AsyncIterator[Provider]:
+    """A server on a filled database."""
     clock = HandClock()
     settings = settings_for(database_url, directory)
     async with open_resources(settings, clock) as resources:

@@ -1,5 +1,7 @@
 """The whole way of a client: discovery, code, tokens, refresh, userinfo."""
 
+import pytest
+
 from tests.conformance.auth.provider.provider import (
     ISSUER,
     PORTAL,
@@ -11,6 +13,8 @@ from tests.conformance.auth.provider.provider import (
     Provider,
     query_of,
 )
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def test_a_first_party_client_signs_somebody_in_without_a_page(provider: Provider, ada: Person) -> None:

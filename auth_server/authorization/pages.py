@@ -11,6 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from auth_server.authorization.dependencies import Authorization
 from auth_server.authorization.errors import ConsentForged, SentBack
+from auth_server.authorization.rules import ASKED_AT
 from auth_server.authorization.schemas import GoOn, Outcome, SignInFirst
 from auth_server.clients.dependencies import read_form, read_page_form
 from auth_server.clients.rules.parameters import Parameters, parse_parameters
@@ -52,8 +53,11 @@ def _show(request: Request, sent: Parameters, outcome: Outcome) -> Response:
     if isinstance(outcome, GoOn):
         return RedirectResponse(outcome.location, status_code=HTTPStatus.SEE_OTHER)
     if isinstance(outcome, SignInFirst):
-        again = f"{_PATH}?{urlencode(sent.values, quote_via=quote)}"
-        target = again if request.method == "POST" else f"{SIGN_IN_PAGE}?next={quote(again, safe='')}"
+        values = sent.values if outcome.after is None else {**sent.values, ASKED_AT: str(outcome.after)}
+        back = f"{_PATH}?{urlencode(values, quote_via=quote)}"
+        again = "" if outcome.after is None else "again=true&"
+        by_form = request.method == "POST" and not again
+        target = back if by_form else f"{SIGN_IN_PAGE}?{again}next={quote(back, safe='')}"
         return RedirectResponse(target, status_code=HTTPStatus.SEE_OTHER)
     page = render(request, "authorization/consent.html", question=outcome)
     page.headers["Content-Security-Policy"] = policy_for(outcome.redirect_uri)

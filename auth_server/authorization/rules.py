@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 
 from auth_server.authorization.errors import SentBack
@@ -37,6 +39,12 @@ class AskingClient(Protocol):
         """What it may exchange."""
 
 
+#: Ours: when a request that wants a new sign-in first came, so that one sign-in is enough for it. Who sends
+#: another value weakens only their own request; clients look at `auth_time`.
+ASKED_AT = "sign_in_asked_at"
+_INSTANT = re.compile(r"[0-9]{1,12}", re.ASCII)
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
     """A client with a good address to answer to, and what it sent."""
@@ -69,6 +77,20 @@ class Asking:
             silent="none" in prompts,
             ask_again="consent" in prompts,
         )
+
+    def wanted_after(self, at: datetime) -> int | None:
+        """The Unix time before which no sign-in is new enough (Core, section 3.1.2.1). Raises SentBack."""
+        max_age = self.sent.get("max_age")
+        if max_age is not None and not _INSTANT.fullmatch(max_age):
+            raise self.refusal("invalid_request", "The parameter max_age is not a number of seconds.")
+        asked_at = self.sent.get(ASKED_AT) or ""
+        began = int(asked_at) if _INSTANT.fullmatch(asked_at) else int(at.timestamp())
+        anew = "login" in self._read_prompts()
+        if anew and not asked_at:
+            return began + 1  # no sign-in so far is new enough
+        bounds = [began] if anew else []
+        bounds += [began - int(max_age)] if max_age is not None else []
+        return max(bounds, default=None)
 
     def _check_response(self) -> None:
         if self.sent.get("request") is not None:

@@ -48,7 +48,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class SignInFirst:
-    """Nobody is signed in."""
+    """Nobody is signed in, or a sign-in after this instant (Unix time) is wanted."""
+
+    after: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,11 @@ class AuthorizationService:
             if wanted.silent:
                 raise asking.refusal("login_required", "Nobody is signed in.")
             return SignInFirst()
+        after = asking.wanted_after(self.now())
+        if after is not None and int(person.auth_time.timestamp()) < after:
+            if wanted.silent:
+                raise asking.refusal("login_required", "A new sign-in is needed.")
+            return SignInFirst(after=int(self.now().timestamp()))
         scopes = scopes_for(person.role, wanted.grant.scopes)
         if not scopes:
             raise asking.refusal("invalid_scope", "None of the scopes can be granted by this person.")

@@ -17,6 +17,8 @@ STEP_UP_LIFE = timedelta(minutes=5)
 FIRST_PAGE = "/auth/account"
 SIGN_IN_PAGE = "/auth/sign-in"
 STEP_UP_PAGE = "/auth/step-up"
+#: Beginnings that some reader of the path could take for a host.
+_ANOTHER_HOST = re.compile(r"/(?:\.*/|%(?:09|0a|0d|2f|5c))", re.IGNORECASE)
 #: Long enough to find a new authenticator after a recovery code.
 _RECOVERY_LIFE = timedelta(minutes=15)
 
@@ -79,6 +81,6 @@ def safe_next(target: str, otherwise: str) -> str:
     if not plain or not target.startswith("/") or target.startswith("//"):
         return otherwise
     path = urlsplit(target).path
-    if urlsplit(target).netloc or re.match(r"/+(?:%09|%0a|%0d|%2f|%5c|\.)*/", path, re.IGNORECASE):
+    if urlsplit(target).netloc or _ANOTHER_HOST.match(path):
         return otherwise
     return target

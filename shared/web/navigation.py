@@ -85,6 +85,24 @@ CONTROL_NAVIGATION: tuple[NavigationItem, ...] = (
     NavigationItem(
         "tiers", _("Tiers"), "/tiers", "database", group=_("Observe"), scope=Scope.TIERS_READ, shortcut="k"
     ),
+    NavigationItem(
+        "alerts",
+        _("Alerts"),
+        "/alerts",
+        "bell",
+        group=_("Observe"),
+        scope=Scope.FLEET_READ,
+        shortcut="l",
+    ),
+    NavigationItem(
+        "jobs",
+        _("Jobs"),
+        "/jobs",
+        "stack-2",
+        group=_("Observe"),
+        scope=Scope.FLEET_READ,
+        shortcut="j",
+    ),
     NavigationItem("tokens", _("Tokens"), "/access/tokens", "key", group=_("Access"), shortcut="t"),
     NavigationItem(
         "audit",

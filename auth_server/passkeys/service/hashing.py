@@ -33,6 +33,8 @@ class SlowHashes:
 
     hasher: PasswordHasher = field(default_factory=_hasher)
     _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(_THREADS, "argon2"))
+    #: How many were compared, right or wrong.
+    checked: int = 0
     _waiting: int = 0
     _decoy: str = ""
 
@@ -42,7 +44,9 @@ class SlowHashes:
 
     async def matches(self, text: str, digest: str | None) -> bool:
         """Whether the hash is that of the text; None takes as long as a wrong one. Raises HashingBusy."""
-        return await self._run(partial(self._matches, text, digest))
+        good = await self._run(partial(self._matches, text, digest))
+        self.checked += 1
+        return good
 
     def _matches(self, text: str, digest: str | None) -> bool:
         if digest is None and not self._decoy:

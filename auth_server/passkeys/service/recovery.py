@@ -74,7 +74,7 @@ class Recovery:
                 about = ("account", str(account.id))
                 work.audit.note(principal_of(account), "recovery_code.used", about)
                 await work.accounts.reset_credentials(account.id)
-                return await work.sessions.begin(account, RECOVERY_CODE, visitor.browser)
+                return await work.sessions.sign_in(account, RECOVERY_CODE, visitor.browser, visitor.cookie)
 
     async def _claim(self, work: Work, name: str, found: RecoveryCode | None) -> Account:
         """The account whose code is spent by this. Raises RecoveryRefused, which is audited."""

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
+from argon2 import PasswordHasher
 from fastapi import FastAPI
 from sqlalchemy import event, text
 
@@ -207,4 +208,5 @@ async def open_house(database_url: str, directory: Path, **sign_in: Any) -> Asyn
     async with open_resources(settings, clock) as resources:
         app = create_app(settings, resources)
         async with app.router.lifespan_context(app):
+            app.state.slow_hashes.hasher = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
             yield House(resources, app, clock)

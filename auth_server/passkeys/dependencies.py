@@ -24,10 +24,15 @@ from auth_server.passkeys.service import (
     Visitor,
     Work,
 )
-from auth_server.passkeys.store import CeremonyStore, SqlCeremonies
+from auth_server.passkeys.store import (
+    CeremoniesWithFallback,
+    CeremonyStore,
+    KvCeremonies,
+    SqlCeremonies,
+)
 from auth_server.resources import AuthResources
 from auth_server.sessions.dependencies import SESSION_COOKIE, Sessions, browser_of, session_service
-from auth_server.sessions.store import ProcessCounter, SignInThrottle
+from auth_server.sessions.store import SignInThrottle, failure_counters
 from shared.kernel.secrets import digest_of
 from shared.web import csrf
 from shared.web.transactions import Session
@@ -35,9 +40,17 @@ from shared.web.transactions import Session
 
 def prepare(app: FastAPI, resources: AuthResources) -> None:
     """Set up what lives as long as the process."""
-    app.state.ceremonies = SqlCeremonies(resources.database, resources.now)
-    app.state.throttle = SignInThrottle(resources.now, [ProcessCounter(resources.now)])
+    app.state.ceremonies = ceremony_store(resources)
+    app.state.throttle = SignInThrottle(resources.now, failure_counters(resources.kv, resources.now))
     app.state.slow_hashes = SlowHashes()
+
+
+def ceremony_store(resources: AuthResources) -> CeremonyStore:
+    """Where challenges wait for their answer."""
+    sql = SqlCeremonies(resources.database, resources.now)
+    if not resources.kv.configured:
+        return sql
+    return CeremoniesWithFallback(KvCeremonies(resources.kv, resources.now), sql)
 
 
 def relying_party(resources: AuthResources) -> RelyingParty:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
+from auth_server.keys import SIGN_IN_FAILURES
 from auth_server.sessions.errors import SignInThrottled
+from shared.cache import Cache, TierUnavailable
 from shared.kernel.clock import Clock
 from shared.kernel.errors import AppError, Kind
 
@@ -83,6 +85,35 @@ class ProcessCounter:
             return known
         self._windows.pop(subject, None)
         return Failures(0, self.now() + WINDOW)
+
+
+@dataclass(frozen=True, slots=True)
+class KvCounter:
+    """Failures that every process saw; none without the tier, where the view of the process decides."""
+
+    kv: Cache
+    now: Clock
+
+    async def read(self, subject: str) -> Failures:
+        """The failures so far."""
+        try:
+            counted = await self.kv.read_counter(SIGN_IN_FAILURES.key(subject=subject))
+        except TierUnavailable:
+            counted = None
+        if counted is None:
+            return Failures(0, self.now() + WINDOW)
+        return Failures(counted.value, self.now() + timedelta(seconds=counted.ttl_seconds))
+
+    async def add(self, subject: str) -> None:
+        """One more; the end is fixed at the first."""
+        with suppress(TierUnavailable):
+            await self.kv.increment(SIGN_IN_FAILURES.key(subject=subject), ttl_seconds=WINDOW.total_seconds())
+
+
+def failure_counters(kv: Cache, now: Clock) -> list[FailureCounter]:
+    """The view of this process, and that of all of them where there is a tier."""
+    here: list[FailureCounter] = [ProcessCounter(now)]
+    return [*here, KvCounter(kv, now)] if kv.configured else here
 
 
 @dataclass(slots=True)

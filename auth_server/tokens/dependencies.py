@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -31,7 +31,7 @@ from auth_server.tokens.service import (
     Minter,
     RedemptionService,
 )
-from auth_server.tokens.store import SqlCodeStore
+from auth_server.tokens.store import CodeStores, KvCodeStore, SqlCodeStore
 from shared.database import after_commit
 from shared.kernel.errors import AppError, Kind
 
@@ -80,7 +80,9 @@ def token_services(parts: TokenParts, session: AsyncSession, from_address: str =
     clients = client_service(resources, session, parts.failed_secrets)
     sessions = parts.sessions(session, audit)
     minter = Minter(key_ring(resources, session, parts.opened_keys), settings, now)
-    grants = GrantService(GrantRepository(session), SqlCodeStore(session), audit, settings, now)
+    kv = KvCodeStore(resources.kv) if resources.kv.configured else None
+    codes = CodeStores(SqlCodeStore(session), kv)
+    grants = GrantService(GrantRepository(session), codes, audit, settings, now)
     refresh_tokens = RefreshTokenRepository(session)
     return TokenServices(
         clients=clients,
@@ -105,6 +107,7 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
+@asynccontextmanager
 async def _in_oauth_words(
     request: Request, begin: Callable[[], AbstractAsyncContextManager[AsyncSession]]
 ) -> AsyncIterator[TokenServices]:
@@ -120,12 +123,12 @@ async def _in_oauth_words(
 async def _writing(
     request: Request, _made: Annotated[None, Depends(keys_made)]
 ) -> AsyncIterator[TokenServices]:
-    async for services in _in_oauth_words(request, request.app.state.resources.database.transaction):
+    async with _in_oauth_words(request, request.app.state.resources.database.transaction) as services:
         yield services
 
 
 async def _reading(request: Request) -> AsyncIterator[TokenServices]:
-    async for services in _in_oauth_words(request, request.app.state.resources.database.reading):
+    async with _in_oauth_words(request, request.app.state.resources.database.reading) as services:
         yield services
 
 

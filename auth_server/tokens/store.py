@@ -5,15 +5,24 @@ So a tier that comes and goes can never let one code be spent once in each store
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from pydantic import TypeAdapter
 from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from auth_server.keys import CODE, CODE_USED
+from auth_server.tokens.errors import InvalidGrant
 from auth_server.tokens.models import OauthCode
+from auth_server.tokens.rules import mint_code, tag_of
 from auth_server.tokens.schemas import CodePayload, StoredCode
+from shared.cache import Cache, TakeOutcome, TierUnavailable
+
+_PAYLOAD = TypeAdapter(CodePayload)
+_USED_SECONDS = 600
 
 
 class CodeStore(Protocol):
@@ -104,3 +113,91 @@ class SqlCodeStore:
     async def forget_before(self, at: datetime) -> None:
         """Delete codes and tombstones that expired before this instant; grants remember the hashes."""
         await self.session.execute(delete(OauthCode).where(OauthCode.expires_at < at))
+
+
+@dataclass(frozen=True, slots=True)
+class KvCodeStore:
+    """Codes on the kv tier. A code that the tier cannot find is unknown, and the person authorises again."""
+
+    kv: Cache
+    tag: str = "k"
+
+    async def put(self, digest: str, payload: CodePayload) -> None:
+        """Keep a fresh code. Raises TierUnavailable."""
+        value = {"payload": _PAYLOAD.dump_python(payload, mode="json"), "failures": 0}
+        life = (payload.expires_at - payload.created_at).total_seconds()
+        await self.kv.set_json(CODE.key(digest=digest), value, ttl_seconds=life)
+
+    async def find(self, digest: str) -> StoredCode | None:
+        """The code or its tombstone."""
+        try:
+            code, used = await self.kv.get_many_json([CODE.key(digest=digest), CODE_USED.key(digest=digest)])
+        except TierUnavailable:
+            return None
+        value = code or used
+        if value is None:
+            return None
+        return StoredCode(_PAYLOAD.validate_python(value["payload"]), code is None, value["failures"])
+
+    async def take(self, digest: str, at: datetime) -> bool:
+        """Spend the code. Raises InvalidGrant where nobody can say whether this call has spent it."""
+        del at
+        code, used = CODE.key(digest=digest), CODE_USED.key(digest=digest)
+        try:
+            taken = await self.kv.take_and_tombstone(code, used, ttl_seconds=_USED_SECONDS)
+        except TierUnavailable:
+            raise InvalidGrant from None
+        if taken.outcome is TakeOutcome.ABSENT:
+            raise InvalidGrant
+        return taken.outcome is TakeOutcome.TAKEN
+
+    async def note_failure(self, digest: str) -> int:
+        """Count a wrong verifier; answers how many there were."""
+        key = CODE.key(digest=digest)
+        try:
+            while (seen := await self.kv.get_json(key)) is not None:
+                payload = _PAYLOAD.validate_python(seen["payload"])
+                life = (payload.expires_at - payload.created_at).total_seconds()
+                more = {**seen, "failures": seen["failures"] + 1}
+                # The whole life again, which harms nobody: the payload says until when the code is good.
+                if await self.kv.exchange(key, seen, more, ttl_seconds=life):
+                    return int(more["failures"])
+        except TierUnavailable:
+            return 0
+        return 0
+
+    async def forget_before(self, at: datetime) -> None:
+        """The tier forgets by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeStores:
+    """The tier where it takes a code, else SQL. Which of them keeps a code, the code itself says."""
+
+    sql: SqlCodeStore
+    kv: KvCodeStore | None = None
+
+    async def issue(self, payload: CodePayload, add_grant: Callable[[str], Awaitable[None]]) -> str:
+        """A fresh code; `add_grant` stores its family, which a row of SQL needs first."""
+        if self.kv is not None:
+            code = mint_code(self.kv.tag)
+            try:
+                await self.kv.put(code.digest, payload)
+            except TierUnavailable:
+                pass  # nobody has seen that code; the next one is another
+            else:
+                await add_grant(code.digest)
+                return code.text
+        code = mint_code(self.sql.tag)
+        await add_grant(code.digest)
+        await self.sql.put(code.digest, payload)
+        return code.text
+
+    def of(self, code: str) -> CodeStore | None:
+        """The store that keeps this code, and no other is asked."""
+        stores: list[CodeStore] = [self.sql, *([self.kv] if self.kv else [])]
+        return next((store for store in stores if store.tag == tag_of(code)), None)
+
+    async def forget_before(self, at: datetime) -> None:
+        """Drop what expired before this instant."""
+        await self.sql.forget_before(at)

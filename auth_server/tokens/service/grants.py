@@ -12,11 +12,10 @@ from auth_server.audit.service import Audit
 from auth_server.clients.schemas import OpenIdScope
 from auth_server.sessions.schemas import SignedIn
 from auth_server.settings import AuthSettings
-from auth_server.tokens import rules
 from auth_server.tokens.models import Grant
 from auth_server.tokens.repository import GrantRepository
 from auth_server.tokens.schemas import CodePayload, RevokeReason, WantedGrant
-from auth_server.tokens.store import CodeStore
+from auth_server.tokens.store import CodeStores
 from shared.kernel.clock import Clock
 from shared.kernel.ids import new_uuid
 from shared.kernel.principal import Principal, PrincipalKind
@@ -36,20 +35,21 @@ class GrantService:
     """Grants as one database session sees them."""
 
     grants: GrantRepository
-    codes: CodeStore
+    codes: CodeStores
     audit: Audit
     settings: AuthSettings
     now: Clock
 
     async def open(self, person: SignedIn, wanted: WantedGrant) -> str:
         """A fresh family; answers its authorization code, which only the client will see."""
-        code = rules.mint_code(self.codes.tag)
-        grant = self._grant(person, wanted, code.digest)
-        self.grants.add(grant)
-        await self.grants.flush()
-        at = self.now()
+        ident, at = new_uuid(), self.now()
+
+        async def add_grant(code_digest: str) -> None:
+            self.grants.add(self._grant(ident, person, wanted, code_digest))
+            await self.grants.flush()
+
         payload = CodePayload(
-            grant_id=grant.id,
+            grant_id=ident,
             client_id=wanted.client_id,
             redirect_uri=wanted.redirect_uri,
             redirect_uri_named=wanted.redirect_uri_named,
@@ -58,11 +58,11 @@ class GrantService:
             created_at=at,
             expires_at=at + self.settings.tokens.code_life,
         )
-        await self.codes.put(code.digest, payload)
-        about = ("grant", str(grant.id))
+        code = await self.codes.issue(payload, add_grant)
+        about = ("grant", str(ident))
         after = {"client": wanted.client_id, "scopes": list(wanted.scopes)}
         self.audit.note(person.principal, "grant.opened", about, after=after)
-        return code.text
+        return code
 
     async def revoke(self, ident: UUID, reason: RevokeReason) -> None:
         """End one family; nothing where it has ended already."""
@@ -100,11 +100,11 @@ class GrantService:
             after = {"reason": reason, "client": grant.client_id}
             self.audit.note(owner, "grant.revoked", ("grant", str(grant.id)), after=after)
 
-    def _grant(self, person: SignedIn, wanted: WantedGrant, code_digest: str) -> Grant:
+    def _grant(self, ident: UUID, person: SignedIn, wanted: WantedGrant, code_digest: str) -> Grant:
         at = self.now()
         offline = OpenIdScope.OFFLINE_ACCESS in wanted.scopes
         return Grant(
-            id=new_uuid(),
+            id=ident,
             account_id=person.account_id,
             client_id=wanted.client_id,
             session_id=person.session_id,

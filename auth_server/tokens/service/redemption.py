@@ -31,6 +31,7 @@ from auth_server.tokens.repository import RefreshTokenRepository
 from auth_server.tokens.schemas import Answer, RevokeReason, StoredCode
 from auth_server.tokens.service.grants import GRACE, GrantService
 from auth_server.tokens.service.minting import Minter
+from auth_server.tokens.store import CodeStore
 from shared.kernel.clock import Clock
 from shared.kernel.secrets import digest_of, mint
 
@@ -68,9 +69,9 @@ class RedemptionService:
         if not found.taken and found.payload.expires_at <= self.now():
             raise InvalidGrant
         if not rules.verifies(verifier, found.payload.code_challenge):
-            await self._refuse_verifier(digest, found)
-        codes, grants = self.families.codes, self.families.grants
-        if found.taken or not await codes.take(digest, self.now()):
+            await self._refuse_verifier(code, found)
+        grants = self.families.grants
+        if found.taken or not await self._store_of(code).take(digest, self.now()):
             await self.families.revoke(found.payload.grant_id, RevokeReason.CODE_REPLAYED)
             raise CodeReplayed
         await grants.lock(found.payload.grant_id)
@@ -84,8 +85,8 @@ class RedemptionService:
 
     async def _find_code(self, code: str, client: Client) -> StoredCode:
         """The client's own code. Raises InvalidGrant, or CodeReplayed where only the family remembers it."""
-        digest, codes = digest_of(code), self.families.codes
-        found = await codes.find(digest) if rules.tag_of(code) == codes.tag else None
+        digest, store = digest_of(code), self.families.codes.of(code)
+        found = await store.find(digest) if store is not None else None
         if found is None:
             grant = await self.families.grants.find_of_spent_code(digest, client.id)
             if grant is not None:
@@ -96,6 +97,12 @@ class RedemptionService:
             raise InvalidGrant
         return found
 
+    def _store_of(self, code: str) -> CodeStore:
+        store = self.families.codes.of(code)
+        if store is None:
+            raise InvalidGrant
+        return store
+
     def _check_address(self, found: StoredCode, named: str | None) -> None:
         """The address of the authorization request, if it was named there (RFC 6749, section 4.1.3)."""
         payload = found.payload
@@ -103,8 +110,9 @@ class RedemptionService:
         if named != payload.redirect_uri and not absent_on_both_sides:
             raise InvalidGrant
 
-    async def _refuse_verifier(self, digest: str, found: StoredCode) -> None:
-        if not found.taken and await self.families.codes.note_failure(digest) >= rules.MOST_FAILURES:
+    async def _refuse_verifier(self, code: str, found: StoredCode) -> None:
+        store, digest = self._store_of(code), digest_of(code)
+        if not found.taken and await store.note_failure(digest) >= rules.MOST_FAILURES:
             await self.families.revoke(found.payload.grant_id, RevokeReason.CODE_GUESSED)
         raise WrongVerifier
 

@@ -6,7 +6,7 @@ from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, FastAPI, Form, Query, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import JSONResponse, RedirectResponse
 from starlette.routing import Match
 
 from control_server.operators.dependencies import (
@@ -20,7 +20,13 @@ from control_server.operators.dependencies import (
     keep_cookie,
     login_secret,
 )
-from control_server.operators.errors import AuthAway, SignInDeclined, SignInRefused, StepUpRequired
+from control_server.operators.errors import (
+    AuthAway,
+    LogoutTokenRefused,
+    SignInDeclined,
+    SignInRefused,
+    StepUpRequired,
+)
 from control_server.operators.rules.places import safe_next
 from control_server.operators.schemas import Callback
 from shared.web.csrf import require_token
@@ -66,7 +72,7 @@ async def finish_sign_in(
 
 
 @router.post("/sign-in/backchannel-logout")
-async def hear_of_logout(sign_ins: SignIns, logout_token: Annotated[str, Form(max_length=8192)]) -> Response:
+async def hear_of_logout(sign_ins: SignIns, logout_token: Annotated[str, Form()] = "") -> Response:
     """The sign-in service says that a session has ended (OpenID Connect Back-Channel Logout)."""
     await sign_ins.end_by_notice(logout_token)
     return Response(status_code=200)
@@ -120,6 +126,7 @@ def install(app: FastAPI) -> None:
         (AuthAway, _away),
         (SignInRefused, _again),
         (SignInDeclined, _again),
+        (LogoutTokenRefused, _not_obeyed),
     ):
         app.add_exception_handler(refusal, answer)
 
@@ -146,6 +153,12 @@ async def _again(request: Request, refusal: Exception) -> Response:
         return await refused(request, refusal)
     declined = isinstance(refusal, SignInDeclined)
     return render(request, "operators/sign_in_refused.html", status_code=410, declined=declined)
+
+
+async def _not_obeyed(_request: Request, refusal: Exception) -> Response:
+    """As OpenID Connect Back-Channel Logout, section 2.8, wants it."""
+    told = {"error": "invalid_request", "error_description": str(refusal)}
+    return JSONResponse(told, status_code=400)
 
 
 def _page_above(request: Request) -> str:

@@ -10,6 +10,8 @@ from control_server.agents import socket as agent_socket
 from control_server.agents import tasks as agent_tasks
 from control_server.agents.dependencies import open_link
 from control_server.agents.service import Switchboard
+from control_server.alerts import endpoints as alert_endpoints
+from control_server.alerts import pages as alert_pages
 from control_server.api_tokens import endpoints as api_token_endpoints
 from control_server.api_tokens import pages as api_token_pages
 from control_server.audit import endpoints as audit_endpoints
@@ -17,11 +19,14 @@ from control_server.audit import pages as audit_pages
 from control_server.desired_state import endpoints as desired_state_endpoints
 from control_server.enrolment import endpoints as enrolment_endpoints
 from control_server.enrolment import pages as enrolment_pages
+from control_server.jobs import endpoints as job_endpoints
+from control_server.jobs import pages as job_pages
+from control_server.jobs import tasks as job_tasks
+from control_server.metrics import JobMetrics
 from control_server.nodes import endpoints as node_endpoints
 from control_server.nodes import pages as node_pages
 from control_server.operators import dependencies as operator_dependencies
 from control_server.operators import pages as operator_pages
-from control_server.operators import tasks as operator_tasks
 from control_server.portal import endpoints as portal_endpoints
 from control_server.portal import pages as portal_pages
 from control_server.portal.dependencies import what_pages_show
@@ -31,7 +36,9 @@ from control_server.probes import pages as probe_pages
 from control_server.probes import tasks as probe_tasks
 from control_server.resources import ControlResources, open_resources
 from control_server.settings import ControlSettings
+from control_server.worker import job_kinds, work_loops
 from shared.kernel.clock import utc_now
+from shared.kernel.loops import Loop
 from shared.web.app import Assembled, ServiceSpec, build_app, given_or_opened
 from shared.web.navigation import CONTROL_NAVIGATION
 from shared.web.page_routes import pages_router
@@ -49,6 +56,8 @@ ROUTERS = (
     api_token_endpoints.router,
     desired_state_endpoints.router,
     audit_endpoints.router,
+    alert_endpoints.router,
+    job_endpoints.router,
     operator_pages.router,
     portal_endpoints.router,
     portal_pages.router,
@@ -56,6 +65,8 @@ ROUTERS = (
     probe_pages.router,
     enrolment_pages.router,
     api_token_pages.router,
+    alert_pages.router,
+    job_pages.router,
     audit_pages.router,
 )
 
@@ -100,8 +111,16 @@ def _assemble(app: FastAPI, resources: ControlResources) -> Assembled:
         authenticate=ControlAuthenticator(resources),
         loops=[
             *agent_tasks.loops(link),
-            *operator_tasks.loops(resources),
+            *_job_loops(app, resources),
             *probe_tasks.attach(app, resources, link),
         ],
         before_exit=[link.farewell],
     )
+
+
+def _job_loops(app: FastAPI, resources: ControlResources) -> list[Loop]:
+    app.state.job_kinds = job_kinds(resources)
+    metrics = JobMetrics.in_registry(app.state.metrics.registry)
+    if resources.settings.jobs.in_process:
+        return work_loops(resources, metrics)
+    return job_tasks.watching(resources, metrics)

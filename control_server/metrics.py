@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from prometheus_client import CollectorRegistry, Counter, Gauge
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,5 +30,36 @@ class ProbeMetrics:
             lines=Counter("routeloom_probe_lines", "Lines received from agents", registry=registry),
             refused=Counter(
                 "routeloom_probe_frames_refused", "Agents' frames refused", ("code",), registry=registry
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class JobMetrics:
+    """What background jobs count and show."""
+
+    jobs: Gauge
+    oldest: Gauge
+    attempts: Counter
+    seconds: Histogram
+    reclaimed: Counter
+
+    @classmethod
+    def in_registry(cls, registry: CollectorRegistry) -> JobMetrics:
+        """Register the series; queues and kinds are those of this version."""
+        return cls(
+            jobs=Gauge("routeloom_jobs", "Jobs by place", ("queue", "place"), registry=registry),
+            oldest=Gauge(
+                "routeloom_job_oldest_seconds",
+                "How long the first pending job waits already",
+                ("queue",),
+                registry=registry,
+            ),
+            attempts=Counter(
+                "routeloom_job_attempts", "Attempts by their end", ("kind", "outcome"), registry=registry
+            ),
+            seconds=Histogram("routeloom_job_seconds", "Time of one attempt", ("kind",), registry=registry),
+            reclaimed=Counter(
+                "routeloom_jobs_reclaimed", "Jobs of workers that were gone", ("queue",), registry=registry
             ),
         )

@@ -60,6 +60,8 @@ def lite_settings(home: Home, addresses: Addresses, log_level: str) -> LiteSetti
                 "state_directory": home.root,
                 "runtime_state": state,
                 "auth_url": addresses.local,
+                "registry_url": addresses.local,
+                "jobs": {"in_process": True, "registry_sync_every": 900},
             }
         ),
         auth=AuthSettings.model_validate(

@@ -6,6 +6,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from control_server.durable import KEYS as DURABLE_KEYS
+from control_server.durable import QUEUES
 from routeloom.reference.markdown import page as whole
 from routeloom.reference.markdown import table
 
@@ -42,13 +44,32 @@ _STATE_HEADS = (
     "correctness depends on it",
 )
 
+_DURABLE_INTRODUCTION = f"""On `valkey-state`, database 1, where `ROUTELOOM_CONTROL_DURABLE__URL` is set; the
+queues are {" and ".join(f"`{name}`" for name in QUEUES)}. The structures of a queue have no TTL, which is why
+they are on no tier; they are bounded in number instead."""
+
 
 def page() -> str:
     """`docs/reference/keys.md`."""
     rows = [_row(family) for family in families()]
     state = table(_STATE_HEADS, [_state_row(family) for family in runtime_state_families()])
     tiers = table(_HEADS, rows) if rows else "No family is declared yet."
-    return whole("Keys", _INTRODUCTION, tiers, "## Runtime state", _STATE_INTRODUCTION, state)
+    return whole(
+        "Keys",
+        _INTRODUCTION,
+        tiers,
+        "## Runtime state",
+        _STATE_INTRODUCTION,
+        state,
+        "## Background jobs",
+        _DURABLE_INTRODUCTION,
+        _durable(),
+    )
+
+
+def _durable() -> str:
+    rows = [(f"`{key.pattern}`", key.kind, key.purpose, key.cap, key.loss) for key in DURABLE_KEYS]
+    return table(("key", "kind", "purpose", "cap", "a loss costs"), rows)
 
 
 def families() -> list[KeyFamily]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry
 
-from control_server.metrics import ProbeMetrics
+from control_server.metrics import JobMetrics, ProbeMetrics
 from registry_server.metrics import RegistryMetrics
 from routeloom.reference.markdown import page as whole
 from routeloom.reference.markdown import table
@@ -45,6 +45,7 @@ def _every() -> CollectorRegistry:
 def _control() -> CollectorRegistry:
     registry = CollectorRegistry()
     ProbeMetrics.in_registry(registry, lambda: 0)
+    JobMetrics.in_registry(registry)
     return registry
 
 

@@ -31,8 +31,13 @@ from auth_server.passkeys.store import (
     SqlCeremonies,
 )
 from auth_server.resources import AuthResources
-from auth_server.sessions.dependencies import SESSION_COOKIE, Sessions, browser_of, session_service
-from auth_server.sessions.store import SignInThrottle, failure_counters
+from auth_server.sessions.dependencies import (
+    SESSION_COOKIE,
+    Sessions,
+    browser_of,
+    session_service,
+    sign_in_throttle,
+)
 from shared.kernel.secrets import digest_of
 from shared.web import csrf
 from shared.web.transactions import Session
@@ -41,7 +46,7 @@ from shared.web.transactions import Session
 def prepare(app: FastAPI, resources: AuthResources) -> None:
     """Set up what lives as long as the process."""
     app.state.ceremonies = ceremony_store(resources)
-    app.state.throttle = SignInThrottle(resources.now, failure_counters(resources.kv, resources.now))
+    app.state.throttle = sign_in_throttle(resources)
     app.state.slow_hashes = SlowHashes()
 
 

@@ -21,8 +21,8 @@ from auth_server.sessions.errors import StepUpNeeded
 from auth_server.sessions.repository import SessionRepository
 from auth_server.sessions.rules import FIRST_PAGE, STEP_UP_PAGE, is_fresh, safe_next
 from auth_server.sessions.schemas import Browser, SessionEnded, SignedIn
-from auth_server.sessions.service import SessionService
-from auth_server.sessions.store import LastUses
+from auth_server.sessions.service import SessionService, SignInThrottle
+from auth_server.sessions.store import LastUses, failure_counters
 from shared.kernel.errors import Unauthenticated
 from shared.web.forms import FormRefused
 from shared.web.transactions import Session
@@ -32,6 +32,11 @@ SESSION_COOKIE = "__Host-rl_auth"
 
 #: Acts inside the transaction that ends a session; registered in `app.py`.
 AfterSessionEnd = Callable[[AsyncSession, SessionEnded], Awaitable[None]]
+
+
+def sign_in_throttle(resources: AuthResources) -> SignInThrottle:
+    """One for the life of the process: it knows the attempts that are under way."""
+    return SignInThrottle(resources.now, failure_counters(resources.kv, resources.now))
 
 
 def session_service(

@@ -88,10 +88,11 @@ class ClientService:
 
     async def authenticate(self, credentials: Credentials, address: str) -> Client:
         """The client that proved itself. Raises InvalidClient or ClientThrottled, whoever it names."""
+        client = await self.find(credentials.client_id)
+        # Nothing is awaited from here on, so parallel guesses are counted one after the other.
         wait = self.failures.wait(credentials.client_id, address, self.now())
         if wait is not None:
             raise ClientThrottled(retry_after=wait)
-        client = await self.find(credentials.client_id)
         if client is None or not _proves(client, credentials):
             if client is None:
                 matches(credentials.secret or "", _NOBODYS_DIGEST)

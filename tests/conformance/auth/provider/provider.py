@@ -1,7 +1,11 @@
 """auth_server in process, its clients, and the browsers of people who are signed in."""
 
+from __future__ import annotations
+
+import asyncio
 import base64
 import hashlib
+import json
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -99,6 +103,8 @@ class Provider:
     clock: HandClock
     #: Has no cookies: a client's back end.
     http: httpx2.AsyncClient
+    #: Where the portal is told of ended sessions.
+    receiver: Receiver
     browsers: list[httpx2.AsyncClient] = field(default_factory=list)
 
     @property
@@ -309,19 +315,72 @@ async def fill(database_url: str, directory: Path) -> None:
         await clients.register(ClientRegistration.model_validate(tool), None)
 
 
+@dataclass
+class Receiver:
+    """A client's back-channel logout address on loopback: notes what it is told, and answers as it is set."""
+
+    heard: list[dict[str, str]] = field(default_factory=list)
+    status: str = "200 OK"
+    port: int = 0
+    location: str = ""
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        length = int(head.lower().split("content-length:")[1].split()[0])
+        body = (await reader.readexactly(length)).decode()
+        self.heard.append({"path": head.split()[1], **dict(parse_qsl(body))})
+        more = f"Location: {self.location}\r\n" if self.location else ""
+        writer.write(
+            f"HTTP/1.1 {self.status}\r\nContent-Length: 0\r\n{more}Connection: close\r\n\r\n".encode()
+        )
+        await writer.drain()
+        writer.close()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}/backchannel"
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[Receiver]:
+        server = await asyncio.start_server(self.answer, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        async with server:
+            yield self
+
+    async def told_of(self, session_id: UUID) -> dict[str, Any]:
+        """The unverified claims of the message about this session, once it is there."""
+        async with asyncio.timeout(20):
+            while True:
+                for message in self.heard:
+                    claims = unverified(message["logout_token"])
+                    if claims["sid"] == str(session_id):
+                        return {**claims, "token": message["logout_token"]}
+                await asyncio.sleep(0.02)
+
+
+def unverified(token: str) -> dict[str, Any]:
+    """The claims of a token, whoever signed it."""
+    payload = token.split(".")[1]
+    found: dict[str, Any] = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+    return found
+
+
 @asynccontextmanager
 async def open_provider(database_url: str, directory: Path) -> AsyncIterator[Provider]:
-    """A server on a filled database."""
+    """A server on a filled database; the portal's back channel is a receiver of the tests."""
     clock = HandClock()
     settings = settings_for(database_url, directory)
     async with open_resources(settings, clock) as resources:
         app = create_app(settings, resources)
         transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
         async with (
+            Receiver().listening() as receiver,
             app.router.lifespan_context(app),
             httpx2.AsyncClient(transport=transport, base_url=ORIGIN) as http,
         ):
-            provider = Provider(app, resources, clock, http)
+            provider = Provider(app, resources, clock, http, receiver)
+            statement = "UPDATE clients SET backchannel_logout_uri = :uri WHERE id = :portal"
+            await provider.execute(statement, uri=receiver.address, portal=PORTAL)
             yield provider
             for browser in provider.browsers:
                 await browser.aclose()

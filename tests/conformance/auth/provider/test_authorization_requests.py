@@ -1,6 +1,7 @@
 """Authorization endpoint: parameters, addresses and answers. Rows A1 to A14."""
 
 import re
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import httpx2
@@ -193,7 +194,8 @@ async def test_a8_everything_else_exactly(provider: Provider, ada: Person, addre
 async def test_a9_registration_refuses_dangerous_addresses(provider: Provider, address: str) -> None:
     for field in ("redirect_uris", "post_logout_redirect_uris"):
         with pytest.raises(RegistrationRefused):
-            await provider.register(client_id="new", **{"redirect_uris": [SHOP_URI], field: [address]})
+            values: dict[str, Any] = {"redirect_uris": [SHOP_URI], field: [address]}
+            await provider.register(client_id="new", **values)
     for native in (True, False):
         with pytest.raises(RegistrationRefused):
             await provider.register(None, client_id="new", redirect_uris=[address], native=native)

@@ -112,6 +112,21 @@ PROBE_NEWS = REGISTRY.add(
         loss="streams read the list again when they are connected again",
     )
 )
+LOGIN = REGISTRY.add(
+    KeyFamily(
+        name="portal:login",
+        pattern="portal:login:<state>",
+        tier=Tier.KV,
+        database=DATABASE,
+        kind=Kind.JSON,
+        ttl=timedelta(minutes=30),
+        writer="the start of a sign-in at the provider",
+        purpose="what the callback of a sign-in needs, under the hash of its state",
+        loss="the person signs in once more",
+        restart="as a loss",
+        correctness=True,
+    )
+)
 AGENT_TOKEN = REGISTRY.add(
     KeyFamily(
         name="agtok",

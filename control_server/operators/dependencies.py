@@ -17,7 +17,7 @@ from control_server.operators.repository import OperatorRepository
 from control_server.operators.rules.freshness import is_fresh
 from control_server.operators.schemas import Browser, SignedInBrowser
 from control_server.operators.service import OperatorService, Provider, SignIn
-from control_server.operators.store import LoginStore, SqlLogins
+from control_server.operators.store import KvLogins, LoginStore, LoginsWithFallback, SqlLogins
 from control_server.resources import ControlResources
 from shared.kernel.errors import Unauthenticated
 from shared.kernel.principal import Principal
@@ -72,7 +72,10 @@ def prepare(app: FastAPI, resources: ControlResources) -> None:
 
 def login_store(resources: ControlResources) -> LoginStore:
     """Where sign-ins wait for their callback."""
-    return SqlLogins(resources.database, resources.now)
+    sql = SqlLogins(resources.database, resources.now)
+    if not resources.kv.configured:
+        return sql
+    return LoginsWithFallback(KvLogins(resources.kv, resources.now), sql)
 
 
 def _sign_in(request: Request) -> SignIn:

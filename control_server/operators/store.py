@@ -1,4 +1,4 @@
-"""Sign-ins on their way: put once, taken once, kept in SQL where no other store is configured."""
+"""Sign-ins on their way: put once, taken once, on the kv tier where it takes them, else in SQL."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import secrets
 from dataclasses import dataclass
 from typing import Protocol
 
+from pydantic import TypeAdapter
 from sqlalchemy import delete
 
+from control_server.keys import LOGIN
 from control_server.operators.models import PortalLogin
 from control_server.operators.schemas import Login, Purpose
+from shared.cache import Cache, TierUnavailable
 from shared.database import Database
 from shared.kernel.clock import Clock
 from shared.kernel.secrets import digest_of
@@ -74,3 +77,52 @@ class SqlLogins:
             created_at=row.created_at,
             expires_at=row.expires_at,
         )
+
+
+_LOGIN = TypeAdapter(Login)
+
+
+@dataclass(frozen=True, slots=True)
+class KvLogins:
+    """Sign-ins on the kv tier; one that it lost is one that the person begins again."""
+
+    kv: Cache
+    now: Clock
+    tag: str = "kv"
+
+    async def put(self, login: Login) -> str:
+        """Keep it until it expires; answers its state. Raises TierUnavailable."""
+        state = f"{self.tag}-{secrets.token_urlsafe(32)}"
+        life = max(1.0, (login.expires_at - self.now()).total_seconds())
+        value = _LOGIN.dump_python(login, mode="json")
+        await self.kv.set_json(LOGIN.key(state=digest_of(state)), value, ttl_seconds=life)
+        return state
+
+    async def take(self, state: str) -> Login | None:
+        """Remove it; None for every caller but one, and where nobody can say who had it."""
+        try:
+            value = await self.kv.take_json(LOGIN.key(state=digest_of(state)))
+        except TierUnavailable:
+            return None
+        login = _LOGIN.validate_python(value) if value else None
+        return None if login is None or login.expires_at < self.now() else login
+
+
+@dataclass(frozen=True, slots=True)
+class LoginsWithFallback:
+    """The tier where it takes a sign-in, else SQL. Its state names the one store that is asked for it."""
+
+    kv: KvLogins
+    sql: SqlLogins
+
+    async def put(self, login: Login) -> str:
+        """Keep it until it expires; answers its state."""
+        try:
+            return await self.kv.put(login)
+        except TierUnavailable:
+            return await self.sql.put(login)
+
+    async def take(self, state: str) -> Login | None:
+        """Remove it for good."""
+        store: LoginStore = self.kv if state.startswith(f"{self.kv.tag}-") else self.sql
+        return await store.take(state)

@@ -116,7 +116,7 @@ def _assemble(app: FastAPI, resources: AuthResources) -> Assembled:
     app.state.after_account_change = [end_sessions_with_account(app, resources)]
     passkey_dependencies.prepare(app, resources)
     tokens = token_dependencies.prepare(app, resources)
-    relay = token_tasks.LogoutRelay(tokens)
+    relay = app.state.logout_relay = token_tasks.LogoutRelay(tokens)
     app.state.after_session_end.append(token_dependencies.end_grants_with_session(tokens, relay.kick))
     app.state.after_account_change.append(token_dependencies.end_grants_with_account(tokens))
     return Assembled(

@@ -33,7 +33,7 @@ from auth_server.clients.store import FailedSecrets
 from auth_server.commands import seed
 from auth_server.resources import AuthResources, open_resources
 from auth_server.sessions.dependencies import SESSION_COOKIE
-from auth_server.sessions.schemas import Browser
+from auth_server.sessions.schemas import Browser, SignedIn
 from auth_server.sessions.service import PASSKEY
 from auth_server.settings import AuthSettings
 from auth_server.tokens.dependencies import TokenServices, token_services
@@ -153,6 +153,13 @@ class Provider:
         async with self.resources.database.transaction() as session:
             audit = audit_service(session, self.clock)
             yield account_service(self.resources, session, audit, self.app.state.after_account_change)
+
+    async def signed_in(self, person: Person) -> SignedIn:
+        """What the person's cookie says."""
+        async with self.services() as services:
+            found = await services.sessions.find(person.browser.cookies.get(SESSION_COOKIE) or "")
+        assert found is not None
+        return found
 
     async def end_session(self, person: Person) -> None:
         async with self.services() as services:

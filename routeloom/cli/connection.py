@@ -10,6 +10,7 @@ import httpx2
 import typer
 from rich.console import Console
 
+from routeloom.cli.sign_ins import SignInEnded, SignIns
 from routeloom.lite.home import Home, default_home
 
 if TYPE_CHECKING:
@@ -37,16 +38,33 @@ class Connection:
         return httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=_SECONDS)
 
 
-def find_connection(server: str | None, environment: Mapping[str, str] = os.environ) -> Connection:
-    """Options first, then `ROUTELOOM_URL` and `ROUTELOOM_TOKEN`, then the Lite of this user."""
-    home = Home(default_home())
-    url = server or environment.get("ROUTELOOM_URL") or _read(home.address)
+def find_server(server: str | None, environment: Mapping[str, str] = os.environ) -> str:
+    """The option first, then `ROUTELOOM_URL`, then the Lite of this user."""
+    url = server or environment.get("ROUTELOOM_URL") or _read(Home(default_home()).address)
     if not url:
         fail("No server is known. Start one with `routeloom lite`, or give --server or ROUTELOOM_URL.")
-    token = environment.get("ROUTELOOM_TOKEN") or _read(home.admin_token)
+    return url.rstrip("/")
+
+
+def find_connection(server: str | None, environment: Mapping[str, str] = os.environ) -> Connection:
+    """The server, with the sign-in kept for it, else `ROUTELOOM_TOKEN`, else the token of the user's Lite."""
+    home = Home(default_home())
+    url = find_server(server, environment)
+    token = _signed_in(home, url) or environment.get("ROUTELOOM_TOKEN") or _read(home.admin_token)
     if not token:
-        fail("No token is known. Set ROUTELOOM_TOKEN to an access token.")
-    return Connection(url=url.rstrip("/"), token=token)
+        fail("No token is known. Sign in with `routeloom login`, or set ROUTELOOM_TOKEN to an access token.")
+    return Connection(url=url, token=token)
+
+
+def _signed_in(home: Home, url: str) -> str:
+    try:
+        return SignIns(home).access_token(url)
+    except SignInEnded:
+        return str(
+            fail(f"The sign-in to {url} has ended. Sign in again with `routeloom login`.", EXIT_REFUSED)
+        )
+    except httpx2.TransportError:
+        return str(fail(f"{url} does not answer.", EXIT_UNREACHABLE))
 
 
 def _read(path: Any) -> str:

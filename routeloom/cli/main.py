@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from routeloom.cli import jobs, nodes, probes, tiers, tokens
+from routeloom.cli import jobs, login, nodes, probes, tiers, tokens
 from shared import __version__
 
 app = typer.Typer(
@@ -22,6 +22,8 @@ app.add_typer(nodes.app, name="nodes")
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(tokens.app, name="tokens")
 app.command("tiers")(tiers.tiers)
+app.command("login")(login.login)
+app.command("logout")(login.logout)
 
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 

@@ -65,6 +65,11 @@ class Home:
         return self.root / "address"
 
     @property
+    def sign_ins(self) -> Path:
+        """Tokens of `routeloom login`, by server."""
+        return self.root / "signed-in.json"
+
+    @property
     def sample_registry(self) -> Path:
         """The generated registry that Lite mirrors."""
         return self.root / "registry-sample"

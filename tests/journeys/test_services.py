@@ -52,6 +52,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'service.db'}"
         return
+    request.getfixturevalue("state_beside_postgres")
     postgres: PostgresServer = request.getfixturevalue("postgres")
     with postgres.database() as url:
         yield url.replace("+asyncpg", "")

@@ -56,14 +56,14 @@ async def on_each_state(
 ) -> AsyncIterator[Office]:
     """A server on SQLite with each of the back ends."""
     assert state_server is None or state_server.url
-    async with open_office(_copied(migrated, tmp_path), tmp_path) as opened:
+    async with open_office(copied(migrated, tmp_path), tmp_path) as opened:
         yield opened
 
 
 @pytest.fixture
 async def lite(migrated: Path, tmp_path: Path) -> AsyncIterator[Office]:
     """A server as Lite has it."""
-    async with open_office(_copied(migrated, tmp_path), tmp_path) as opened:
+    async with open_office(copied(migrated, tmp_path), tmp_path) as opened:
         yield opened
 
 
@@ -72,7 +72,7 @@ async def on_each_database(
     request: pytest.FixtureRequest, migrated: Path, tmp_path: Path
 ) -> AsyncIterator[Office]:
     if request.param == "sqlite":
-        async with open_office(_copied(migrated, tmp_path), tmp_path) as opened:
+        async with open_office(copied(migrated, tmp_path), tmp_path) as opened:
             yield opened
         return
     request.getfixturevalue("state_beside_postgres")
@@ -93,6 +93,6 @@ async def signed_in(office: Office) -> dict[str, str]:
     }
 
 
-def _copied(migrated: Path, directory: Path) -> str:
+def copied(migrated: Path, directory: Path) -> str:
     shutil.copy(migrated, directory / "control.db")
     return f"sqlite:///{directory / 'control.db'}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, status
+from fastapi import APIRouter, Query, status
 
 from control_server.alerts.dependencies import AlertAdmin, AlertReader, Alerts
 from control_server.alerts.schemas import (
     ChannelCreate,
     ChannelCreated,
+    ChannelId,
     ChannelRead,
     DeliveryRead,
     IncidentRead,
@@ -18,7 +19,6 @@ from control_server.alerts.schemas import (
 
 router = APIRouter(prefix="/api/v1/alerts", tags=["alerts"])
 
-ChannelId = Annotated[str, Path(pattern=r"^[0-9a-z]{12}$")]
 Limit = Annotated[int, Query(ge=1, le=500)]
 
 

@@ -8,8 +8,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from control_server.alerts.dependencies import AlertAdmin, AlertReader, Alerts
-from control_server.alerts.endpoints import ChannelId
-from control_server.alerts.schemas import ChannelCreate
+from control_server.alerts.schemas import ChannelCreate, ChannelId
 from control_server.alerts.service import AlertDesk
 from shared.kernel.principal import Principal, Scope
 from shared.web.forms import drawn_again, field_messages, parse

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
+ChannelId = Annotated[str, StringConstraints(pattern=r"^[0-9a-z]{12}$")]
 ChannelName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, status
+from fastapi import APIRouter, Query, status
 
 from control_server.jobs.dependencies import JobReader, Jobs, JobWriter
 from control_server.jobs.schemas import (
     DeadJobsRead,
     JobsRead,
+    KindName,
     Moved,
     PurgeRequest,
     QueueName,
@@ -19,8 +20,6 @@ from control_server.jobs.schemas import (
 )
 
 router = APIRouter(prefix="/api/v1/jobs", tags=["jobs"])
-
-Kind = Annotated[str, Path(max_length=60, pattern=r"^[a-z_.]+$")]
 
 
 @router.get("")
@@ -54,6 +53,6 @@ async def purge_dead_jobs(writer: JobWriter, jobs: Jobs, wanted: PurgeRequest) -
 
 
 @router.post("/kinds/{kind}/start", status_code=status.HTTP_202_ACCEPTED)
-async def start_job(writer: JobWriter, jobs: Jobs, kind: Kind) -> Started:
+async def start_job(writer: JobWriter, jobs: Jobs, kind: KindName) -> Started:
     """Start a job of this kind now."""
     return Started(job_id=await jobs.start(writer, kind))

@@ -9,8 +9,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from control_server.jobs.dependencies import JobReader, Jobs, JobWriter
-from control_server.jobs.endpoints import Kind
-from control_server.jobs.schemas import QueueName
+from control_server.jobs.schemas import KindName, QueueName
 from shared.web.rendering import render
 
 router = APIRouter(prefix="/jobs", include_in_schema=False)
@@ -42,7 +41,7 @@ async def purge_from_page(writer: JobWriter, jobs: Jobs, queue: Annotated[QueueN
 
 
 @router.post("/kinds/{kind}/start")
-async def start_from_page(writer: JobWriter, jobs: Jobs, kind: Kind) -> Response:
+async def start_from_page(writer: JobWriter, jobs: Jobs, kind: KindName) -> Response:
     """Start a job now."""
     await jobs.start(writer, kind)
     return RedirectResponse("/jobs", status_code=303)

@@ -6,12 +6,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from shared.durable import QueuedJob
 
+KindName = Annotated[str, StringConstraints(max_length=60, pattern=r"^[a-z_.]+$")]
 QueueName = Literal["notifications", "upkeep"]
 
 

@@ -13,6 +13,7 @@ from control_server.agents.service import AgentLink
 from control_server.audit.dependencies import AuditTrail, audit_service
 from control_server.nodes.repository import NodeRepository
 from control_server.nodes.service import NodeService
+from control_server.nodes.store import AsNames
 from control_server.resources import ControlResources
 from shared.kernel.principal import Principal, Scope
 from shared.web.principals import Require
@@ -23,6 +24,14 @@ def _nodes(request: Request, session: Session, agents: Agents, audit: AuditTrail
     return NodeService(NodeRepository(session), agents, audit, request.app.state.resources.now)
 
 
+def _as_names(request: Request) -> AsNames:
+    resources: ControlResources = request.app.state.resources
+    settings = resources.settings
+    address = (settings.registry_url or settings.web.public_url).rstrip("/")
+    return AsNames(resources.cache, resources.http, address)
+
+
+AsNamesOf = Annotated[AsNames, Depends(_as_names)]
 Nodes = Annotated[NodeService, Depends(_nodes)]
 FleetReader = Annotated[Principal, Depends(Require(Scope.FLEET_READ))]
 FleetWriter = Annotated[Principal, Depends(Require(Scope.FLEET_WRITE))]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
-from control_server.nodes.dependencies import FleetReader, Nodes
+from control_server.nodes.dependencies import AsNamesOf, FleetReader, Nodes
 from control_server.nodes.rules import matching
 from control_server.nodes.schemas import NodeId
 from shared.web.rendering import render
@@ -31,6 +31,10 @@ async def show_nodes(
 
 
 @router.get("/nodes/{node_id}")
-async def show_node(request: Request, _reader: FleetReader, node_id: NodeId, nodes: Nodes) -> Response:
-    """One node."""
-    return render(request, "nodes/node.html", node=await nodes.get(node_id))
+async def show_node(
+    request: Request, _reader: FleetReader, node_id: NodeId, nodes: Nodes, names: AsNamesOf
+) -> Response:
+    """One node, with the registry's name of the AS that its label `asn` says."""
+    node = await nodes.get(node_id)
+    as_name = await names.name_of(node.labels.get("asn", ""))
+    return render(request, "nodes/node.html", node=node, as_name=as_name)

@@ -21,6 +21,17 @@ def health(liveness: str, since: datetime | None) -> HealthRead:
     return HealthRead(state=state, reasons=list(reasons), since=since)
 
 
+_HIGHEST_AS = 2**32 - 1
+
+
+def as_number(label: str) -> int | None:
+    """The AS number that a label such as `AS4242429901` says; None where it says none."""
+    digits = label.strip().upper().removeprefix("AS")
+    if not (digits.isascii() and digits.isdecimal()) or len(digits) > len(str(_HIGHEST_AS)):
+        return None
+    return int(digits) if 0 < int(digits) <= _HIGHEST_AS else None
+
+
 _WORST_FIRST = ("down", "degraded", "stale", "unknown", "maintenance", "ok")
 
 

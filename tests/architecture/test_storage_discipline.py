@@ -3,9 +3,13 @@
 import ast
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
-from tests.architecture.tree import dotted, files, imported_names, parsed, product_modules
+import pytest
+
+from shared.cache import KeyFamily, Kind, Tier
+from tests.architecture.tree import SERVICES, dotted, files, imported_names, parsed, product_modules
 
 CLIENTS = {"redis", "valkey", "hiredis", "libvalkey"}
 CLIENT_MODULES = {"shared.cache.transport", "shared.runtime_state.redis_backend", "shared.durable.client"}
@@ -161,3 +165,42 @@ def test_scripts_touch_only_the_keys_they_are_given() -> None:
     building = re.compile(r"redis\.p?call\(\s*['\"](?!X?INFO\b)\w+['\"]\s*,\s*['\"]")
     guilty = [str(path) for path in files(".lua") if building.search(path.read_text(encoding="utf-8"))]
     assert not guilty
+
+
+def declared_families() -> list[tuple[str, KeyFamily]]:
+    return [
+        (service, family)
+        for service in SERVICES
+        if (Path(service) / "keys.py").exists()
+        for family in import_module(f"{service}.keys").REGISTRY
+    ]
+
+
+@pytest.mark.parametrize(("service", "family"), declared_families(), ids=lambda each: str(each)[:40])
+def test_every_family_says_who_writes_it_why_and_what_its_loss_costs(service: str, family: KeyFamily) -> None:
+    assert family.writer
+    assert family.purpose
+    assert family.loss
+    if family.tier is Tier.KV and family.kind is not Kind.CHANNEL:
+        assert family.ttl is not None, "a key of the kv tier without an end takes space from the captcha"
+        assert family.restart, "what is there after a restart of the tier"
+    if family.kind in {Kind.LIST, Kind.LOG}:
+        assert family.cap is not None
+
+
+def test_each_database_of_a_tier_has_one_owner() -> None:
+    owners: dict[tuple[Tier, int], set[str]] = {}
+    for service, family in declared_families():
+        owners.setdefault((family.tier, family.database), set()).add(service)
+    assert all(len(services) == 1 for services in owners.values()), owners
+
+
+def test_the_key_index_of_the_tiers_is_declared() -> None:
+    """The families that have a feature; the others are declared with theirs."""
+    names = {family.name for _, family in declared_families()}
+    assert names >= {
+        *("agent:live", "ws:sub", "evt:node", "probe:job", "probe:buf", "probe:msg"),
+        *("portal:login", "agtok", "regname", "throttle:login"),
+        *("oauth:code", "oauth:code:used", "auth:ceremony"),
+        *("reg:ver", "reg:asn", "reg:mntner", "reg:routes"),
+    }

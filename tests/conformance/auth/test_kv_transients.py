@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from auth_server.keys import CODE, CODE_USED
+from shared.cache import Tier
 from shared.kernel.secrets import digest_of
 from shared.testing.authenticator import Claims
 from shared.testing.servers import KeyValueServer, valkey_server
 from tests.conformance.auth.people.house import House, migrate, open_house
 from tests.conformance.auth.provider.provider import SHOP, Pkce, Provider, fill, open_provider
+from tests.integration.keyspace import hold_keyspace
 
 Answer = Any
 CodeCase = Callable[[Provider], Awaitable[Answer]]
@@ -34,6 +36,7 @@ def kv(kv_server: KeyValueServer) -> Iterator[KeyValueServer]:
     yield kv_server
     kv_server.resume()
     kv_server.start()
+    hold_keyspace(kv_server, Tier.KV)
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from shared.cache import Tier
 from shared.testing.servers import KeyValueServer, redis_server, valkey_server
 from tests.integration.control.probes.conftest import (  # noqa: F401 - fixtures
     clock,
@@ -14,6 +15,7 @@ from tests.integration.control.probes.conftest import (  # noqa: F401 - fixtures
 )
 from tests.integration.control.probes.stage import HandClock, Prepared
 from tests.integration.control.workers.pair import Pair, on_tiers, two_workers
+from tests.integration.keyspace import hold_keyspace
 
 
 @pytest.fixture(scope="session")
@@ -36,6 +38,7 @@ def kv(kv_server: KeyValueServer) -> Iterator[KeyValueServer]:
     yield kv_server
     kv_server.resume()
     kv_server.start()
+    hold_keyspace(kv_server, Tier.KV)
 
 
 @pytest.fixture
@@ -45,6 +48,7 @@ def cache(cache_server: KeyValueServer) -> Iterator[KeyValueServer]:
     yield cache_server
     cache_server.resume()
     cache_server.start()
+    hold_keyspace(cache_server, Tier.CACHE)
 
 
 @pytest.fixture

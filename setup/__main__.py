@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from setup import assets, environment, system_packages
+from setup import assets, conformance_clients, environment, system_packages
 from setup.steps import ROOT, SetupFailed, alone, complain
 
 
@@ -14,6 +14,8 @@ def prepare(part: str, *, interpreter_chosen: bool) -> None:
     environment.install_project()
     assets.build()
     assets.pack()
+    if part == "test":
+        conformance_clients.install()
 
 
 def main() -> int:

@@ -88,6 +88,7 @@ class Person:
     account_id: UUID
     session_id: UUID
     browser: httpx2.AsyncClient
+    cookie: str
 
     @property
     def csrf(self) -> str:
@@ -145,7 +146,7 @@ class Provider:
         assert signed_in is not None
         browser = self.browser()
         browser.cookies.set(SESSION_COOKIE, cookie, domain="loom.example")
-        return Person(account.id, signed_in.session_id, browser)
+        return Person(account.id, signed_in.session_id, browser, cookie)
 
     @asynccontextmanager
     async def accounts(self) -> AsyncIterator[AccountService]:
@@ -297,15 +298,15 @@ def question_of(page: httpx2.Response) -> str:
     return page.text.split('name="request" value="')[1].split('"')[0]
 
 
-def settings_for(database_url: str, directory: Path) -> AuthSettings:
+def settings_for(database_url: str, directory: Path, origin: str) -> AuthSettings:
     return AuthSettings.model_validate(
-        {"database": {"url": database_url}, "state_directory": directory, "web": {"public_url": ORIGIN}}
+        {"database": {"url": database_url}, "state_directory": directory, "web": {"public_url": origin}}
     )
 
 
-async def fill(database_url: str, directory: Path) -> None:
+async def fill(database_url: str, directory: Path, origin: str = ORIGIN) -> None:
     """Schema, signing keys and clients, once for all tests."""
-    settings = settings_for(database_url, directory)
+    settings = settings_for(database_url, directory, origin)
     database = open_database(settings.database)
     await upgrade(database, "auth_server")
     await database.close()
@@ -373,10 +374,10 @@ def unverified(token: str) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def open_provider(database_url: str, directory: Path) -> AsyncIterator[Provider]:
+async def open_provider(database_url: str, directory: Path, origin: str = ORIGIN) -> AsyncIterator[Provider]:
     """A server on a filled database; the portal's back channel is a receiver of the tests."""
     clock = HandClock()
-    settings = settings_for(database_url, directory)
+    settings = settings_for(database_url, directory, origin)
     async with open_resources(settings, clock) as resources:
         app = create_app(settings, resources)
         transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import getpass
 import os
 import sys
 
@@ -21,9 +22,9 @@ from node_agent.settings import ENROLMENT_TOKEN_VARIABLE, AgentSettings
 from shared.kernel.errors import AppError
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None, program: str = "python -m node_agent") -> int:
     """Run the command and answer the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m node_agent", description="The agent of one node.")
+    parser = argparse.ArgumentParser(prog=program, description="The agent of one node.")
     parser.add_argument("command", choices=("run", "enrol"))
     command = parser.parse_args(arguments).command
     try:
@@ -47,6 +48,12 @@ async def _enrol(settings: AgentSettings) -> None:
     token = os.environ.get(ENROLMENT_TOKEN_VARIABLE) or ("" if sys.stdin.isatty() else sys.stdin.readline())
     enrolled = await enrol(settings, token.strip() or None, capabilities=await find_capabilities())
     print(f"Enrolled as {enrolled.node_id}.")  # noqa: T201 - the answer to the person
+
+
+def _asked_token() -> str:
+    if sys.stdin.isatty():
+        return getpass.getpass("Enrolment token (nothing is shown): ")
+    return sys.stdin.readline()
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from control_server.nodes.schemas import NodeList
 from control_server.probes.dependencies import FleetReader, ProbeRunner, Probes, Reader
 from control_server.probes.schemas import ProbeCreate, ProbeFilter, ProbePage
 from shared.kernel.errors import AppError
-from shared.protocol.probes import Tool
+from shared.protocol.probes import ProbeOptions, Tool
 from shared.web.forms import drawn_again, field_messages, parse
 from shared.web.problems import STATUS_OF_KIND
 from shared.web.rendering import render
@@ -55,12 +55,17 @@ async def run_probe(request: Request, caller: ProbeRunner, nodes: Nodes, probes:
         "tool": str(form.get("tool", "")),
         "target": str(form.get("target", "")).strip(),
         "nodes": [str(name) for name in form.getlist("nodes")],
+        "family": str(form.get("family", "")),
+        "count": str(form.get("count", "")),
     }
     fleet = await nodes.list()
     page = await probes.list_page(ProbeFilter(), None, _LISTED)
     with drawn_again(lambda refusal: _looking_glass(request, fleet, page, typed, refusal)):
-        options = {name: value for name in ("family", "count", "max_hops") if (value := form.get(name))}
-        started = await probes.create(caller, parse(ProbeCreate, {**typed, "options": options}))
+        named = {name: typed[name] for name in ("tool", "target", "nodes")}
+        families: dict[object, object] = {"4": 4, "6": 6}
+        chosen = {"count": typed["count"], "family": families.get(typed["family"], typed["family"])}
+        options = parse(ProbeOptions, {name: value for name, value in chosen.items() if value})
+        started = await probes.create(caller, parse(ProbeCreate, {**named, "options": options}))
     return RedirectResponse(f"/probes/{started.id}", status_code=303)
 
 

@@ -160,7 +160,8 @@ def _print(name: str, data: dict[str, Any], *, many: bool) -> None:
     elif name == "gap":
         _notes().print(f"lines {data['from']} to {data['to']} are missing", style="yellow")
     elif name == "done":
-        reason = f" ({data['reason']})" if data.get("reason") else ""
+        told = data.get("reason") and data["reason"] != data["state"]
+        reason = f" ({data['reason']})" if told else ""
         style = _STATE_STYLES.get(data["state"], "red")
         _notes().print(f"{data['state']}{reason}", style=style, markup=False)
 

@@ -26,3 +26,10 @@ class HomeNotWritable(AppError):
 
     kind: ClassVar[Kind] = Kind.UNAVAILABLE
     code: ClassVar[str] = "home_not_writable"
+
+
+class HomeNotOurs(AppError):
+    """The state directory belongs to something else."""
+
+    kind: ClassVar[Kind] = Kind.CONFLICT
+    code: ClassVar[str] = "home_not_ours"

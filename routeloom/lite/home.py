@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from routeloom.lite.errors import HomeNotWritable
+from routeloom.lite.errors import HomeNotOurs, HomeNotWritable
 from shared.kernel.files import make_private_directory
 
 
@@ -26,7 +26,12 @@ class Home:
     root: Path
 
     def prepare(self) -> None:
-        """Create the directories (0700). Raises HomeNotWritable with the reason."""
+        """Create the directories (0700). Raises HomeNotWritable or HomeNotOurs with the reason."""
+        if not self._ours():
+            raise HomeNotOurs(
+                f"{self.root} holds other things; choose an empty or new directory with --home or"
+                " ROUTELOOM_HOME"
+            )
         try:
             for directory in (self.root, self.secrets, self.agent):
                 make_private_directory(directory)
@@ -38,6 +43,15 @@ class Home:
                 f"{self.root} cannot be written ({error.strerror});"
                 " choose another place with --home or ROUTELOOM_HOME"
             ) from None
+
+    def _ours(self) -> bool:
+        """Whether nothing is there, or what an earlier start left."""
+        try:
+            return self.lock.exists() or not any(self.root.iterdir())
+        except NotADirectoryError:
+            return False
+        except OSError:
+            return True
 
     @property
     def lock(self) -> Path:

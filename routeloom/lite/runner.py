@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shlex
+import shutil
 import socket
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -121,7 +125,8 @@ class _Lite:
         typer.echo(self._welcome(link, invitation, state))
 
     def _welcome(self, link: str, invitation: str, agent: str) -> str:
-        return welcome(WaysIn(self.addresses, self.port, link, invitation), agent, self.home)
+        ways_in = WaysIn(self.addresses, self.port, link, invitation, command_for(self.home))
+        return welcome(ways_in, agent, self.home)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +137,8 @@ class WaysIn:
     port: int
     link: str = field(repr=False)
     invitation: str = field(repr=False)
+    #: How `routeloom` is called for this state directory, ready to paste.
+    command: str
 
     def __str__(self) -> str:
         """The lines that say so."""
@@ -143,11 +150,24 @@ class WaysIn:
             ]
         lines += [
             f"  Sign in       {self.link}",
-            "                once, within ten minutes; a new one: routeloom control session-link",
+            f"                once, within ten minutes; a new one: {self.command} control session-link",
         ]
         if not self.addresses.behind_proxy:
             lines.append(f"  From afar     ssh -L {self.port}:localhost:{self.port} {socket.gethostname()}")
         return "\n".join(lines)
+
+
+def command_for(home: Home) -> str:
+    """`routeloom` as it can be typed here: by its path unless it is on PATH, with the home it needs."""
+    program = Path(sys.argv[0])
+    found = shutil.which("routeloom")
+    called = "routeloom"
+    if program.name != "routeloom":
+        called = f"{sys.executable} -m routeloom"
+    elif found is None or Path(found).resolve() != program.resolve():
+        called = os.path.relpath(program) if program.is_relative_to(Path.cwd()) else str(program)
+    usual = home.root == default_home() and "ROUTELOOM_HOME" not in os.environ
+    return called if usual else f"ROUTELOOM_HOME={shlex.quote(str(home.root))} {called}"
 
 
 def welcome(ways_in: WaysIn, agent: str, home: Home) -> str:
@@ -160,7 +180,7 @@ def welcome(ways_in: WaysIn, agent: str, home: Home) -> str:
   State         {home.root}
   API token     {home.admin_token}
 
-  Try           routeloom probe ping --node demo 127.0.0.1
+  Try           {ways_in.command} probe ping --node demo 127.0.0.1
   Stop          Ctrl-C (the agent goes on and is adopted by the next start)
 """
 

@@ -33,9 +33,8 @@ _END_SECONDS = 3
 
 def sse(name: str, data: dict[str, Any], *, ident: str | None = None) -> ServerSentEvent:
     """One event. The data is one JSON object, so no line end of a tool can break the framing."""
-    return ServerSentEvent(
-        event=name, data=json.dumps(data, ensure_ascii=False, separators=(",", ":")), id=ident
-    )
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return ServerSentEvent(event=name, data=text, id=ident, sep="\n")
 
 
 def stream_events(request: Request, events: AsyncIterator[ServerSentEvent]) -> EventSourceResponse:
@@ -48,7 +47,7 @@ def stream_events(request: Request, events: AsyncIterator[ServerSentEvent]) -> E
 
     async def body() -> AsyncIterator[ServerSentEvent]:
         with metrics.streams.track_inprogress():
-            yield ServerSentEvent(retry=RETRY_MILLISECONDS)
+            yield ServerSentEvent(retry=RETRY_MILLISECONDS, sep="\n")
             async with contextlib.aclosing(_until(going_away, events)) as bounded:
                 async for event in bounded:
                     yield event

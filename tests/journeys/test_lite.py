@@ -44,6 +44,13 @@ async def test_it_runs_a_probe_for_the_command_line_and_keeps_it(running: Lite) 
     assert "nowhere" in refused.stderr
 
 
+def test_a_new_link_is_made_as_the_welcome_says(running: Lite) -> None:
+    made = running.run("control", "session-link")
+    assert made.returncode == 0, made.stderr
+    assert made.stdout.startswith(f"{running.url}/session-link/rls_")
+    assert made.stderr == ""
+
+
 def test_its_state_is_private(running: Lite) -> None:
     assert stat.S_IMODE(running.home.stat().st_mode) == 0o700
     for name in ("admin-token", "address"):

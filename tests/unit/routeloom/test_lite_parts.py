@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from routeloom.cli.main import app
 from routeloom.lite.dispatcher import Dispatcher
-from routeloom.lite.errors import HomeNotWritable, PortTaken
+from routeloom.lite.errors import HomeNotOurs, HomeNotWritable, PortTaken
 from routeloom.lite.home import Home, default_home
 from routeloom.lite.ports import listen_on_loopback
 from shared.database.lock import AlreadyRunning, InstanceLock
@@ -37,6 +37,18 @@ def test_a_taken_port_names_the_remedy() -> None:
 def test_a_home_that_cannot_be_made_names_the_remedy() -> None:
     with pytest.raises(HomeNotWritable, match="ROUTELOOM_HOME"):
         Home(Path("/proc/routeloom")).prepare()
+
+
+def test_a_directory_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    (tmp_path / "letters.txt").write_text("mine")
+    with pytest.raises(HomeNotOurs, match="holds other things"):
+        Home(tmp_path).prepare()
+    assert tmp_path.stat().st_mode & 0o777 == 0o755
+    Home(tmp_path / "new").prepare()
+    (tmp_path / "new" / "lite.lock").touch()
+    (tmp_path / "new" / "control.db").touch()
+    Home(tmp_path / "new").prepare()
 
 
 def test_the_home_is_where_the_variables_say(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

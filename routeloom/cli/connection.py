@@ -86,7 +86,9 @@ def check(response: httpx2.Response) -> Any:
         return response.json() if response.content else None
     try:
         problem = response.json()
-        sentences = [problem["detail"], *(f"  {e['field']}: {e['message']}" for e in problem["errors"])]
+        detail = problem["detail"]
+        more = [f"  {e['field']}: {e['message']}" for e in problem["errors"] if e["message"] != detail]
+        sentences = [detail, *more]
     except (ValueError, KeyError, TypeError):
         sentences = [f"The server answered {response.status_code}."]
     return fail("\n".join(sentences), EXIT_REFUSED)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from routeloom.cli import jobs, login, nodes, probes, tiers, tokens
+from routeloom.cli.services import delegate
 from shared import __version__
 
 app = typer.Typer(
@@ -28,34 +29,29 @@ app.command("logout")(login.logout)
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 
-def _delegate(context: typer.Context, module: str) -> None:
-    commands = importlib.import_module(module)
-    commands.app(args=context.args, prog_name=f"routeloom {context.info_name}")
-
-
 @app.command(context_settings=_PASS_ON)
 def control(context: typer.Context) -> None:
     """The fleet service: serve, work, migrate, seed, session-link."""
-    _delegate(context, "control_server.commands")
+    delegate(context, "control")
 
 
 @app.command(context_settings=_PASS_ON)
 def auth(context: typer.Context) -> None:
-    """The sign-in service: serve, work, migrate, seed."""
-    _delegate(context, "auth_server.commands")
+    """The sign-in service: serve, work, migrate, seed, invite."""
+    delegate(context, "auth")
 
 
 @app.command(context_settings=_PASS_ON)
 def registry(context: typer.Context) -> None:
     """The registry service: serve, work, migrate, seed, generate, sync, check."""
-    _delegate(context, "registry_server.commands")
+    delegate(context, "registry")
 
 
 @app.command(context_settings=_PASS_ON)
 def agent(context: typer.Context) -> None:
     """The agent of a router: run, enrol."""
     program = importlib.import_module("node_agent.__main__")
-    raise typer.Exit(program.main(context.args))
+    raise typer.Exit(program.main(context.args, "routeloom agent"))
 
 
 @app.command()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlencode
 
@@ -114,6 +114,8 @@ class Durable:
     #: The tables that back them; None on a server.
     storage: SqlStorage | None
     attempts: Mapping[str, int]
+    #: Rung for what is enqueued inside a transaction: the queue itself cannot know when that commits.
+    bells: Mapping[str, LocalDoorbell] = field(default_factory=dict)
 
     async def enqueue_within(self, session: AsyncSession, queue: str, job: QueuedJob) -> None:
         """Enqueue together with the facts that the session writes.
@@ -124,6 +126,7 @@ class Durable:
         backend = self.queues[queue]
         if isinstance(backend, SqlQueueBackend):
             await backend.enqueue_within(session, job)
+            self._ring_after(session, queue)
             return
 
         async def enqueue() -> None:
@@ -133,6 +136,16 @@ class Durable:
                 log.warning("job.enqueue_failed", queue=queue, kind=job.kind, error=type(error).__name__)
 
         after_commit(session, enqueue)
+
+    def _ring_after(self, session: AsyncSession, queue: str) -> None:
+        bell = self.bells.get(queue)
+        if bell is None:
+            return
+
+        async def ring() -> None:
+            bell.ring()
+
+        after_commit(session, ring)
 
 
 def _policies(settings: ControlSettings) -> dict[str, QueuePolicy]:
@@ -152,9 +165,9 @@ async def open_durable(settings: ControlSettings, database: Database) -> AsyncIt
     attempts = {name: policy.max_attempts for name, policy in policies.items()}
     if settings.durable.url is None:
         storage = SqlStorage(database, TABLES)
-        # A ring reaches only the waiters of its own process.
-        bell = LocalDoorbell if settings.jobs.in_process else None
-        yield Durable("sql", _on_sql(settings, storage, policies, bell), storage, attempts)
+        # A ring reaches only the waiters of its own process; without one the workers poll.
+        bells = {name: LocalDoorbell() for name in policies} if settings.jobs.in_process else {}
+        yield Durable("sql", _on_sql(settings, storage, policies, bells), storage, attempts, bells)
         return
     async with _on_server(settings, policies) as queues:
         yield Durable("server", queues, None, attempts)
@@ -164,14 +177,14 @@ def _on_sql(
     settings: ControlSettings,
     storage: SqlStorage,
     policies: Mapping[str, QueuePolicy],
-    bell: type[LocalDoorbell] | None,
+    bells: Mapping[str, LocalDoorbell],
 ) -> dict[str, QueueBackend]:
     lease = settings.durable.lease.total_seconds()
     return {
         name: SqlQueueBackend(
             storage,
             SqlConfig(prefix=f"{settings.durable.prefix}:{name}", lease_seconds=lease),
-            policy=_with_bell(policy, bell() if bell else None),
+            policy=_with_bell(policy, bells.get(name)),
         )
         for name, policy in policies.items()
     }

@@ -16,8 +16,8 @@ from shared.kernel.clock import Clock
 
 log = structlog.get_logger(__name__)
 
-#: An idle worker asks anew after so long, whatever its doorbell does.
-_WAIT = timedelta(seconds=30)
+#: An idle worker asks anew after so long: no bell rings when a failed job is due again.
+_WAIT = timedelta(seconds=5)
 #: Between two tries to reach a store that is away.
 _PAUSE_SECONDS = 1.0
 

@@ -21,6 +21,9 @@ _START_SECONDS = 60
 _LINK = re.compile(r"Sign in +(\S+)")
 _PORTAL = re.compile(r"Portal +(\S+)")
 
+#: Journeys ask again and again until something is so.
+PATIENT = {"ROUTELOOM_CONTROL_API_TOKENS__REQUESTS_PER_MINUTE": "1000000"}
+
 
 @dataclass
 class Lite:
@@ -31,7 +34,7 @@ class Lite:
     process: subprocess.Popen[str] | None = None
     printed: str = ""
     port: int = 0
-    environment: dict[str, str] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=lambda: dict(PATIENT))
 
     @property
     def url(self) -> str:

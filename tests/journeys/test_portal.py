@@ -20,7 +20,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PAGES = ("/", "/nodes", "/nodes/demo", "/probes", "/enrolment", "/docs")
+PAGES = ("/", "/nodes", "/nodes/demo", "/probes", "/enrolment", "/docs", "/access/tokens", "/audit")
 PATIENCE = 30_000
 
 

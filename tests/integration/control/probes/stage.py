@@ -268,6 +268,8 @@ def settings_of(prepared: Prepared, directory: Path, **probes: Any) -> ControlSe
             "state_directory": directory,
             "web": {"port": 0},
             "probes": probes,
+            # Tests ask again and again until something is so.
+            "api_tokens": {"requests_per_minute": 1_000_000},
         }
     )
 

@@ -219,6 +219,12 @@ class ControlSettings(SettingsFromEnvironment):
     durable: DurableSettings = DurableSettings()
     jobs: JobSettings = JobSettings()
     alerts: AlertSettings = AlertSettings()
+    agent_token_life: timedelta = Field(
+        default=timedelta(seconds=60),
+        ge=timedelta(0),
+        le=timedelta(minutes=5),
+        description="An agent token that was looked up is believed for so long; 0 asks SQL each time",
+    )
     registry_url: str = Field(
         default="",
         validation_alias="ROUTELOOM_REGISTRY_URL",

@@ -49,6 +49,7 @@ TO_TEST = (
     Need("gnupg", "gpg"),
     Need("iproute2", "ip"),
     Need("bird2", "bird"),
+    Need("caddy", "caddy"),
 )
 
 

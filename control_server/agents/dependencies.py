@@ -26,6 +26,7 @@ def open_link(resources: ControlResources, switchboard: Switchboard) -> AgentLin
         now=resources.now,
         roster=roster,
         cache=resources.cache,
+        token_life=resources.settings.agent_token_life,
     )
 
 

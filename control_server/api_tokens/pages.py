@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from control_server.api_tokens.dependencies import ApiTokens, TokenOwner
-from control_server.api_tokens.schemas import ApiTokenCreate, TokenId
+from control_server.api_tokens.schemas import ApiTokenCreate, TokenId, TypedToken
 from control_server.api_tokens.service import ApiTokenService
 from control_server.audit.dependencies import AuditTrail
 from shared.kernel.principal import Principal, Scope
@@ -18,7 +18,7 @@ from shared.web.rendering import render
 
 router = APIRouter(prefix="/access/tokens", include_in_schema=False)
 
-_UNTYPED: dict[str, Any] = {"name": "", "expires_in": "7776000", "scopes": [Scope.FLEET_READ]}
+_UNTYPED = TypedToken(expires_in="7776000", scopes=[Scope.FLEET_READ])
 
 
 @router.get("")
@@ -29,17 +29,14 @@ async def show_tokens(request: Request, owner: TokenOwner, tokens: ApiTokens) ->
 
 
 @router.post("")
-async def create_api_token_from_page(  # noqa: PLR0913, PLR0917 - one parameter for each field of the form
+async def create_api_token_from_page(
     request: Request,
     owner: TokenOwner,
     tokens: ApiTokens,
     audit: AuditTrail,
-    scopes: Annotated[list[str] | None, Form()] = None,
-    name: Annotated[str, Form()] = "",
-    expires_in: Annotated[str, Form()] = "",
+    typed: Annotated[TypedToken, Form()],
 ) -> Response:
     """Make a token and show its secret on this one page."""
-    typed = {"name": name, "expires_in": expires_in, "scopes": scopes or []}
     before = await _shown(owner, tokens)
     with drawn_again(
         lambda refusal: render(
@@ -52,7 +49,7 @@ async def create_api_token_from_page(  # noqa: PLR0913, PLR0917 - one parameter 
             **before,
         )
     ):
-        created = await tokens.create(owner, parse(ApiTokenCreate, typed), audit)
+        created = await tokens.create(owner, parse(ApiTokenCreate, typed.model_dump()), audit)
     shown = await _shown(owner, tokens)
     return render(
         request,

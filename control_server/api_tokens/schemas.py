@@ -26,6 +26,14 @@ class ApiTokenCreate(BaseModel):
     expires_in: int = Field(default=90 * _DAY, ge=60, le=366 * _DAY, description="Life in seconds")
 
 
+class TypedToken(BaseModel):
+    """The form of a new token as it was typed, good or not."""
+
+    name: str = ""
+    scopes: list[str] = Field(default_factory=list)
+    expires_in: str = ""
+
+
 class ApiTokenRead(BaseModel):
     """A token without its secret."""
 

@@ -62,6 +62,9 @@ AccountName = Annotated[
 DisplayName = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_printable)]
 
 
+InvitationId = Annotated[str, Field(pattern=r"^[0-9a-z]{12}$")]
+
+
 class NewAccount(BaseModel):
     """What a person says of themselves when they accept an invitation."""
 

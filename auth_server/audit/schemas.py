@@ -7,14 +7,22 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+#: No database here takes U+0000 in a text.
+_WITHOUT_ZERO = r"^[^\x00]*$"
+
 
 class AuditFilter(BaseModel):
     """Which events to show; everything is optional."""
 
-    actor: str = Field(default="", max_length=128, description="Id of the actor")
-    action: str = Field(default="", max_length=64, description="Action, or its beginning, such as `session.`")
-    object_type: str = Field(default="", max_length=64)
-    object_id: str = Field(default="", max_length=128)
+    actor: str = Field(default="", max_length=128, pattern=_WITHOUT_ZERO, description="Id of the actor")
+    action: str = Field(
+        default="",
+        max_length=64,
+        pattern=_WITHOUT_ZERO,
+        description="Action, or its beginning, such as `session.`",
+    )
+    object_type: str = Field(default="", max_length=64, pattern=_WITHOUT_ZERO)
+    object_id: str = Field(default="", max_length=128, pattern=_WITHOUT_ZERO)
 
 
 class AuditEventRead(BaseModel):

@@ -77,12 +77,22 @@ class Assertion:
     backed_up: bool
 
 
-def _base64url(longest: int) -> Any:
-    return Field(pattern=r"^[A-Za-z0-9_-]+$", min_length=1, max_length=longest)
+def _whole(value: str) -> str:
+    """Refuse a length that no bytes have; what passes here can be decoded by anybody."""
+    if len(value) % 4 == 1:
+        message = "is no base64url"
+        raise ValueError(message)
+    return value
 
 
-_ID = Annotated[str, _base64url(LONGEST_CREDENTIAL_ID * 4 // 3 + 1)]
-_Bytes = Annotated[str, _base64url(16_384)]
+_ALPHABET = r"^[A-Za-z0-9_-]*$"
+_Id = Annotated[
+    str,
+    Field(pattern=_ALPHABET, min_length=1, max_length=LONGEST_CREDENTIAL_ID * 4 // 3 + 1),
+    AfterValidator(_whole),
+]
+_Bytes = Annotated[str, Field(pattern=_ALPHABET, min_length=1, max_length=16_384), AfterValidator(_whole)]
+_UserHandle = Annotated[str, Field(pattern=_ALPHABET, max_length=128), AfterValidator(_whole)]
 
 
 class RegistrationResponse(BaseModel):
@@ -96,8 +106,8 @@ class RegistrationResponse(BaseModel):
 class RegistrationCredential(BaseModel):
     """RegistrationResponseJSON of WebAuthn."""
 
-    id: _ID
-    rawId: _ID  # noqa: N815 - the standard's name
+    id: _Id
+    rawId: _Id  # noqa: N815 - the standard's name
     type: Literal["public-key"]
     response: RegistrationResponse
 
@@ -108,14 +118,14 @@ class AssertionResponse(BaseModel):
     clientDataJSON: _Bytes  # noqa: N815 - the standard's name
     authenticatorData: _Bytes  # noqa: N815 - the standard's name
     signature: _Bytes
-    userHandle: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]*$", max_length=128)] | None = None  # noqa: N815
+    userHandle: _UserHandle | None = None  # noqa: N815 - the standard's name
 
 
 class AssertionCredential(BaseModel):
     """AuthenticationResponseJSON of WebAuthn."""
 
-    id: _ID
-    rawId: _ID  # noqa: N815 - the standard's name
+    id: _Id
+    rawId: _Id  # noqa: N815 - the standard's name
     type: Literal["public-key"]
     response: AssertionResponse
 

@@ -12,6 +12,7 @@ from auth_server.accounts.schemas import (
     AccountRead,
     AccountUpdate,
     InvitationCreate,
+    InvitationId,
     InvitationMade,
     InvitationRead,
 )
@@ -89,6 +90,8 @@ async def create_invitation(
 
 
 @router.delete("/invitations/{invitation_id}", status_code=status.HTTP_204_NO_CONTENT)
-async def withdraw_invitation(invitation_id: str, administrator: Administrator, accounts: Accounts) -> None:
+async def withdraw_invitation(
+    invitation_id: InvitationId, administrator: Administrator, accounts: Accounts
+) -> None:
     """Make an invitation worthless."""
     await accounts.withdraw(administrator, invitation_id)

@@ -10,7 +10,13 @@ from fastapi.responses import RedirectResponse
 
 from auth_server.accounts.dependencies import Accounts, Administrator
 from auth_server.accounts.models import Account
-from auth_server.accounts.schemas import AccountUpdate, InvitationCreate, InvitationMade, InvitationRead
+from auth_server.accounts.schemas import (
+    AccountUpdate,
+    InvitationCreate,
+    InvitationId,
+    InvitationMade,
+    InvitationRead,
+)
 from auth_server.accounts.service import AccountService
 from auth_server.portal.dependencies import FreshAdministrator
 from auth_server.sessions.dependencies import Sessions
@@ -46,7 +52,7 @@ async def invite(
 
 
 @router.post("/invitations/{invitation_id}/withdraw")
-async def withdraw(invitation_id: str, administrator: Administrator, accounts: Accounts) -> Response:
+async def withdraw(invitation_id: InvitationId, administrator: Administrator, accounts: Accounts) -> Response:
     """Make an invitation worthless."""
     await accounts.withdraw(administrator, invitation_id)
     return RedirectResponse("/auth/accounts", status_code=303)

@@ -4,6 +4,7 @@ import json
 import random
 from typing import Any
 
+from shared.kernel.principal import Role
 from tests.conformance.auth.people.house import API, House, Person
 
 BODIES = 100
@@ -101,6 +102,32 @@ async def test_n13_bodies_that_are_no_json_are_refused(ada: Person) -> None:
             assert 400 <= answer.status_code < 500, (path, content[:20], answer.text)
 
 
+async def test_n13_a_length_that_no_bytes_have_is_refused(ada: Person) -> None:
+    for field in ("id", "rawId", "clientDataJSON", "authenticatorData", "signature", "userHandle"):
+        body = await ada.assertion()
+        place = body["credential"] if field in body["credential"] else body["credential"]["response"]
+        place[field] = "AAAAA"
+        assert (await ada.post(f"{API}/sign-in", body)).status_code == 422, field
+
+
 async def test_n13_a_refusal_repeats_nothing_of_the_body(ada: Person) -> None:
     body = {"ceremony": "<svg>", "credential": {"id": "<svg onload=1>"}}
     assert "<svg" not in (await ada.post(f"{API}/sign-in", body)).text
+
+
+async def test_n13_addresses_with_any_character_are_refused(house: House) -> None:
+    admin = await house.person("root", Role.ADMIN)
+    for part in ("%00", "%ff", "%ed%a0%80", "..%2f", "%F0%9F%A7%B5", "x" * 3000):
+        for method, path in (
+            ("DELETE", f"{API}/invitations/{part}"),
+            ("GET", f"{API}/accounts/{part}"),
+            ("DELETE", f"{API}/sessions/{part}"),
+            ("DELETE", f"{API}/passkeys/{part}"),
+            ("GET", f"/auth/invitations/{part}"),
+            ("GET", f"/auth/account/passkeys/{part}"),
+            ("GET", f"{API}/audit?actor={part}&action={part}"),
+            ("GET", f"/auth/sign-in?next={part}"),
+            ("POST", f"/auth/accounts/invitations/{part}/withdraw"),
+        ):
+            answer = await admin.send(method, path, json={})
+            assert answer.status_code < 500, (method, path, answer.text)

@@ -1,6 +1,6 @@
 """What a frozen tier costs: time to fallback, and a cached read with a dead tier against one with no tier.
 
-    python -m tests.benchmarks.cache_degraded
+    python -m tests.benchmarks.bench_degraded
 
 Goals: the deadline and at most 10 ms more; at most 1.2 times. The read behind the cache is one SELECT on
 SQLite. The median counts: the slowest call of a busy machine says more about the machine.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from auth_server.settings import AuthSettings
 from control_server.settings import ControlSettings
@@ -36,7 +35,7 @@ class Addresses:
     @property
     def behind_proxy(self) -> bool:
         """Whether a proxy of this host stands in front, which then says who asks."""
-        return urlsplit(self.public).hostname != "localhost"
+        return self.public != self.local
 
 
 def lite_settings(home: Home, addresses: Addresses, log_level: str) -> LiteSettings:

@@ -19,6 +19,7 @@ from node_agent.supervise import running_pid, stop
 
 _START_SECONDS = 60
 _LINK = re.compile(r"Sign in +(\S+)")
+_INVITATION = re.compile(r"Invitation +(\S+)")
 _PORTAL = re.compile(r"Portal +(\S+)")
 
 #: Journeys ask again and again until something is so.
@@ -45,6 +46,11 @@ class Lite:
     def link(self) -> str:
         """The one-time link that was printed."""
         return str(_LINK.findall(self.printed)[-1])
+
+    @property
+    def invitation(self) -> str:
+        """The invitation of the first administrator that was printed."""
+        return str(_INVITATION.findall(self.printed)[-1])
 
     @property
     def token(self) -> str:

@@ -18,7 +18,7 @@ help: ## List the targets
 setup: ready-to-test ## Install everything that running, testing and checking need
 
 run: ready-to-run ## Start Routeloom Lite: all services and one agent, on this machine
-	@exec $(BIN)/routeloom lite $(if $(PORT),--port '$(PORT)') $(if $(ROUTELOOM_HOME),--home '$(ROUTELOOM_HOME)')
+	@exec $(BIN)/routeloom lite
 
 test: ready-to-test ## Run the test suite
 	@$(PYTEST) $(IN_PARALLEL) $(ARGS)

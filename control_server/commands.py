@@ -13,7 +13,7 @@ from control_server.operators.service import OperatorService
 from control_server.resources import ControlResources, open_resources
 from control_server.settings import ControlSettings
 from control_server.worker import work
-from shared.kernel.files import write_private
+from shared.kernel.files import read_text_loosely, write_private
 from shared.web.commands import Service, commands, load, run
 
 ADMIN_TOKEN_FILE = "admin-token"  # noqa: S105 - the name of a file
@@ -30,7 +30,7 @@ async def ensure_admin_token(resources: ControlResources) -> None:
     path = resources.settings.state_directory / ADMIN_TOKEN_FILE
     async with resources.database.transaction() as session:
         tokens = ApiTokenService(ApiTokenRepository(session), resources.now)
-        if path.exists() and await tokens.is_good(path.read_text().strip()):
+        if path.exists() and await tokens.is_good(read_text_loosely(path)):
             return
         audit = audit_service(session, resources.now)
         text = await tokens.replace(LOCAL_ADMIN, "admin-token file", audit)

@@ -74,9 +74,9 @@ async def reject_registration(
 
 
 @agents.post("/challenges", status_code=status.HTTP_201_CREATED)
-async def create_enrolment_challenge(enrolments: Enrolments) -> EnrolmentChallenge:
+async def create_enrolment_challenge(request: Request, enrolments: Enrolments) -> EnrolmentChallenge:
     """A nonce that the agent signs with its identity key."""
-    return await enrolments.challenge()
+    return await enrolments.challenge(request.client.host if request.client else "")
 
 
 @agents.post("", responses={202: {"model": EnrolmentResult}})

@@ -34,6 +34,8 @@ class EnrolmentNonce(Base):
     challenge: Mapped[str] = mapped_column(primary_key=True)
     expires_at: Mapped[datetime] = mapped_column(index=True)
     consumed_at: Mapped[datetime | None]
+    #: Who asked, so that one place cannot use up what is there for all.
+    asked_by: Mapped[str] = mapped_column(default="", index=True)
 
 
 class Registration(Base):

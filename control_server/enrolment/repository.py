@@ -23,10 +23,16 @@ class EnrolmentRepository:
         """Store a new row."""
         self.session.add(row)
 
-    async def forget_challenges(self, before: datetime) -> int:
-        """Delete what is too old; answer how many are left."""
+    async def forget_challenges(self, before: datetime) -> None:
+        """Delete what is too old."""
         await self.session.execute(delete(EnrolmentNonce).where(EnrolmentNonce.expires_at < before))
-        return await self.session.scalar(select(func.count()).select_from(EnrolmentNonce)) or 0
+
+    async def count_challenges(self, asked_by: str | None = None) -> int:
+        """How many are out, in all or for one place."""
+        query = select(func.count()).select_from(EnrolmentNonce)
+        if asked_by is not None:
+            query = query.where(EnrolmentNonce.asked_by == asked_by)
+        return await self.session.scalar(query) or 0
 
     async def claim_challenge(self, challenge: str, at: datetime) -> bool:
         """Spend a challenge; True for the one caller that may go on."""

@@ -40,7 +40,8 @@ from shared.kernel.secrets import digest_of, mint
 from shared.protocol.enrolment import EnrolmentChallenge, EnrolmentRequest, EnrolmentResult
 
 _CHALLENGE_LIFE = timedelta(minutes=5)
-_CHALLENGES_AT_MOST = 1000
+_CHALLENGES_AT_MOST = 10_000
+_CHALLENGES_A_PLACE = 100
 _ASK_AGAIN_SECONDS = 5.0
 _LISTED = 200
 
@@ -108,14 +109,18 @@ class EnrolmentService:
 
     # --- for agents
 
-    async def challenge(self) -> EnrolmentChallenge:
-        """A nonce to sign. Raises TooManyChallenges."""
+    async def challenge(self, asked_by: str) -> EnrolmentChallenge:
+        """A nonce to sign for a caller at this address. Raises TooManyChallenges."""
         at = self.now()
-        if await self.enrolments.forget_challenges(at) >= _CHALLENGES_AT_MOST:
+        await self.enrolments.forget_challenges(at)
+        crowded = await self.enrolments.count_challenges(asked_by) >= _CHALLENGES_A_PLACE
+        if crowded or await self.enrolments.count_challenges() >= _CHALLENGES_AT_MOST:
             raise TooManyChallenges(retry_after=timedelta(seconds=30))
         nonce = secrets.token_urlsafe(32)
         expires_at = at + _CHALLENGE_LIFE
-        self.enrolments.add(EnrolmentNonce(challenge=nonce, expires_at=expires_at, consumed_at=None))
+        self.enrolments.add(
+            EnrolmentNonce(challenge=nonce, expires_at=expires_at, consumed_at=None, asked_by=asked_by)
+        )
         return EnrolmentChallenge(challenge=nonce, expires_at=expires_at)
 
     async def enrol(self, request: EnrolmentRequest, from_address: str) -> EnrolmentResult:

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from routeloom.cli.sign_ins import SignInEnded, SignIns
 from routeloom.lite.home import Home, default_home
+from shared.kernel.files import read_text_loosely
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,7 +70,7 @@ def _signed_in(home: Home, url: str) -> str:
 
 def _read(path: Any) -> str:
     try:
-        return str(path.read_text().strip())
+        return read_text_loosely(path)
     except OSError:
         return ""
 

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from routeloom.lite.home import Home, default_home
+from shared.kernel.files import read_text_loosely
 
 if TYPE_CHECKING:
     import typer
@@ -33,6 +34,6 @@ def lend_settings(service: str, home: Home) -> None:
         "WEB__LOG_FORMAT": "console",
     }
     if home.address.exists():
-        lent["WEB__PUBLIC_URL"] = home.address.read_text().strip()
+        lent["WEB__PUBLIC_URL"] = read_text_loosely(home.address)
     for name, value in lent.items():
         os.environ.setdefault(prefix + name, value)

@@ -27,3 +27,8 @@ def make_private_directory(path: Path) -> None:
     """Create `path` with its parents; the last one is for its owner only (0700)."""
     path.mkdir(parents=True, exist_ok=True)
     path.chmod(0o700)
+
+
+def read_text_loosely(path: Path) -> str:
+    """The ASCII text of a small file, without surrounding space; other bytes are passed over."""
+    return path.read_bytes().decode("ascii", errors="ignore").replace("\0", "").strip()

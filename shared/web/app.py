@@ -15,7 +15,7 @@ from shared.kernel.loops import running
 from shared.web import csrf, problems
 from shared.web.health import health_router
 from shared.web.metrics import CountedLoops, WebMetrics, metrics_router
-from shared.web.middleware import CanonicalHost, CatchBugs, RequestLog, SecurityHeaders
+from shared.web.middleware import BodyLimit, CanonicalHost, CatchBugs, RequestLog, SecurityHeaders
 from shared.web.openapi import api_reference_router
 from shared.web.runtime_state import ready_facts
 from shared.web.tiers import watching_tiers
@@ -93,6 +93,7 @@ def build_app(spec: ServiceSpec) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
+        redirect_slashes=False,  # the redirect would name whatever Host was sent
         lifespan=lambda app: _lifespan(app, spec),
         dependencies=[Depends(csrf.protect)],
         generate_unique_id_function=lambda route: route.name,
@@ -110,6 +111,7 @@ def build_app(spec: ServiceSpec) -> FastAPI:
     app.include_router(api_reference_router(spec.prefix, spec.name))
     for router in spec.routers:
         app.include_router(router)
+    app.add_middleware(BodyLimit)
     app.add_middleware(CatchBugs)
     app.add_middleware(CanonicalHost, public_url=spec.settings.public_url)
     app.add_middleware(SecurityHeaders)

@@ -139,6 +139,9 @@ def run(work: Awaitable[None]) -> None:
     except RuntimeStateConfigurationError as refusal:
         typer.echo(str(refusal), err=True)
         raise typer.Exit(EXIT_CONFIGURATION) from None
+    except OSError as error:
+        typer.echo(f"{error.filename or 'routeloom'}: {error.strerror or error}", err=True)
+        raise typer.Exit(EXIT_UNAVAILABLE) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
 

@@ -61,6 +61,6 @@ def drawn_again(draw: Callable[[AppError], Response]) -> Iterator[None]:
         raise FormRefused(refusal, draw) from refusal
 
 
-def field_messages(refusal: AppError | None) -> dict[str, str]:
-    """Sentences by field, for the form's macros."""
-    return {error.field: error.message for error in refusal.fields} if refusal else {}
+def field_messages(refusal: AppError | None) -> dict[str, FieldError]:
+    """What was refused by field, for the form's macros, which say it in the reader's language."""
+    return {error.field: error for error in refusal.fields} if refusal else {}

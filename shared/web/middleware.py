@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 
@@ -160,3 +161,44 @@ class CatchBugs:
             if began:
                 raise
             await answer(scope, receive, send)
+
+
+#: No request of ours is larger; uploads would get a limit of their own.
+MAX_BODY_BYTES = 2_097_152
+
+
+@dataclass(frozen=True, slots=True)
+class BodyLimit:
+    """Refuses a request body past the limit, before anything is parsed or kept."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on; a body that says or turns out to be too large ends with 413."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        declared = Headers(scope=scope).get("content-length", "0")
+        if declared.isdecimal() and int(declared) > MAX_BODY_BYTES:
+            await self._refuse(scope, receive, send)
+            return
+        await self.app(scope, _Counted(receive), send)
+
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = await problems.too_large(Request(scope, receive), MAX_BODY_BYTES)
+        await answer(scope, receive, send)
+
+
+class _Counted:
+    """Counts what is read of a body that did not say its length, and stops at the limit."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._bytes = 0
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self._bytes += len(message.get("body", b""))
+        if self._bytes > MAX_BODY_BYTES:
+            raise HTTPException(413, f"A request body has at most {MAX_BODY_BYTES} bytes.")
+        return message

@@ -118,6 +118,8 @@ async def _not_valid(request: Request, error: Exception) -> Response:
 def _field(item: Any) -> FieldError:
     place = [str(part) for part in item["loc"]]
     name = ".".join(place[1:] or place) or "body"
+    if item["type"] == "json_invalid":
+        name = "body"  # the place is an offset in the text
     return FieldError(name, str(item["type"]), str(item["msg"]).removeprefix("Value error, "))
 
 
@@ -132,6 +134,11 @@ async def _http(request: Request, error: Exception) -> Response:
         request_id=current_request_id(),
     )
     return await _answer(request, problem, dict(error.headers or {}))
+
+
+async def too_large(request: Request, limit: int) -> Response:
+    """The refusal of a request body over `limit` bytes."""
+    return await _http(request, HTTPException(413, f"A request body has at most {limit} bytes."))
 
 
 async def bug(request: Request, error: Exception) -> Response:

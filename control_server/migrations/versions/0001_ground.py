@@ -87,6 +87,7 @@ def _create_enrolment_challenges() -> None:
         sa.Column("challenge", sa.Text(), nullable=False),
         sa.Column("expires_at", UtcDateTime(), nullable=False),
         sa.Column("consumed_at", UtcDateTime(), nullable=True),
+        sa.Column("asked_by", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("challenge", name="pk_enrolment_challenges"),
     )
     op.create_index(

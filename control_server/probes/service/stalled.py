@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
 
-from shared.protocol.frames import Frame, ProbeDone, ProbeOutput
+from shared.protocol.frames import CloseCode, Frame, ProbeDone, ProbeOutput
 
 #: Frames of one share that may wait. An agent keeps what was not acknowledged, and sends it again when it
 #: connects again, so one frame too many costs a reconnect and no line.
-_MOST_FRAMES = 64
+_MOST_FRAMES = 256
 
 
 class Peer(Protocol):
@@ -24,6 +24,9 @@ class Peer(Protocol):
 
     def send(self, frame: Frame) -> bool:
         """Queue a frame."""
+
+    def close(self, code: CloseCode, reason: str) -> None:
+        """End the connection; the agent connects again."""
 
 
 Waiting = ProbeOutput | ProbeDone
@@ -44,10 +47,12 @@ class StalledFrames:
         return True
 
     def add(self, peer: Peer, frame: Waiting) -> None:
-        """Let the frame wait; one too many is dropped."""
+        """Let the frame wait; with one too many the agent is let go, and sends all of it again."""
         _, frames = self._queues.get((frame.probe_id, peer.node_id), (peer, deque[Waiting]()))
-        if len(frames) < _MOST_FRAMES:
-            frames.append(frame)
+        if len(frames) >= _MOST_FRAMES:
+            peer.close(CloseCode.GOING_AWAY, "The server cannot store more of this now; connect again.")
+            return
+        frames.append(frame)
         self._queues[frame.probe_id, peer.node_id] = peer, frames
 
     def queues(self) -> Sequence[tuple[Peer, deque[Waiting]]]:

@@ -105,3 +105,14 @@ def test_without_a_server_the_command_line_says_how_to_get_one(
     result = CliRunner().invoke(app, ["nodes", "list"])
     assert result.exit_code == 3
     assert "does not answer" in result.output
+
+
+def test_files_that_are_no_text_stop_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ROUTELOOM_HOME", str(tmp_path))
+    monkeypatch.delenv("ROUTELOOM_URL", raising=False)
+    monkeypatch.delenv("ROUTELOOM_TOKEN", raising=False)
+    (tmp_path / "address").write_bytes(b"http://localhost:9\0\n")
+    (tmp_path / "admin-token").write_bytes(b"\xff\xfe\n")
+    result = CliRunner().invoke(app, ["nodes", "list"])
+    assert result.exit_code in {2, 3}
+    assert "Traceback" not in result.output

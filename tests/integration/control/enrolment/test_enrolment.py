@@ -185,3 +185,11 @@ async def test_strangers_are_refused_everywhere(office: Office) -> None:
     assert (await office.outside.get("/api/v1/audit")).status_code == 401
     bad = {"Authorization": "Bearer rlp_0123456789ab_" + "x" * 43}
     assert (await office.outside.get("/api/v1/nodes", headers=bad)).status_code == 401
+
+
+async def test_one_place_cannot_use_up_the_challenges_of_all(office: Office) -> None:
+    path = "/api/v1/agent/enrol/challenges"
+    statuses = [(await office.outside.post(path)).status_code for _ in range(101)]
+    assert statuses == [201] * 100 + [429]
+    office.clock.turn(timedelta(minutes=6))
+    assert (await office.outside.post(path)).status_code == 201

@@ -54,3 +54,19 @@ async def test_a_sign_in_form_is_bound_also_without_a_session(client: httpx2.Asy
     assert (await client.post("/sign-in-form")).status_code == 403
     good = {"Cookie": f"{CSRF_COOKIE}={TOKEN}", "X-CSRF-Token": TOKEN}
     assert (await client.post("/sign-in-form", headers=good)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://localhost:8420", 200),
+        ("null", 200),
+        ("http://localhost:9999", 403),
+        ("https://evil.example", 403),
+    ],
+)
+async def test_the_origin_counts_where_a_browser_names_it(
+    client: httpx2.AsyncClient, origin: str, status: int
+) -> None:
+    answer = await post(client, f"note=hi&csrf_token={TOKEN}", Cookie=SIGNED_IN, Origin=origin)
+    assert answer.status_code == status

@@ -1,9 +1,12 @@
 """Refusals over HTTP: one table, one shape, nothing leaks."""
 
+from collections.abc import AsyncIterator
+
 import httpx2
 import pytest
 
 from shared.kernel.errors import Kind
+from shared.web.middleware import MAX_BODY_BYTES
 
 STATUS = {
     Kind.INVALID: 422,
@@ -68,6 +71,29 @@ async def test_bad_input_names_each_field_and_never_repeats_the_value(client: ht
 async def test_a_body_that_is_not_json_is_the_callers_fault(client: httpx2.AsyncClient) -> None:
     answer = await client.post("/things", content=b"{", headers={"Content-Type": "application/json"})
     assert answer.status_code == 422
+
+
+async def test_broken_json_is_said_of_the_body(client: httpx2.AsyncClient) -> None:
+    answer = await client.post("/things", content=b"{]", headers={"Content-Type": "application/json"})
+    assert [error["field"] for error in answer.json()["errors"]] == ["body"]
+
+
+async def in_pieces(size: int) -> AsyncIterator[bytes]:
+    for _ in range(size // 65536):
+        yield b" " * 65536
+
+
+@pytest.mark.parametrize("declared", [True, False])
+async def test_a_body_past_the_limit_is_not_read(client: httpx2.AsyncClient, declared: bool) -> None:
+    size = MAX_BODY_BYTES + 65536
+    content = b" " * size if declared else in_pieces(size)
+    answer = await client.post("/things", content=content, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+
+
+async def test_a_redirect_never_names_a_strange_host(client: httpx2.AsyncClient) -> None:
+    answer = await client.get("/livez/", headers={"Host": "evil.example"})
+    assert answer.status_code == 404
 
 
 async def test_a_field_error_of_our_own_keeps_code_and_remedy(client: httpx2.AsyncClient) -> None:

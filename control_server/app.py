@@ -17,6 +17,7 @@ from control_server.api_tokens import pages as api_token_pages
 from control_server.audit import endpoints as audit_endpoints
 from control_server.audit import pages as audit_pages
 from control_server.desired_state import endpoints as desired_state_endpoints
+from control_server.desired_state.schemas import MAX_REQUEST_BYTES
 from control_server.enrolment import endpoints as enrolment_endpoints
 from control_server.enrolment import pages as enrolment_pages
 from control_server.jobs import endpoints as job_endpoints
@@ -95,6 +96,7 @@ def create_app(settings: ControlSettings, resources: ControlResources | None = N
             assemble=_assemble,
             pages=pages,
             sign_in_path="/sign-in",
+            body_limits={"/api/v1/previews": MAX_REQUEST_BYTES},
         )
     )
     operator_pages.install(app)

@@ -13,6 +13,8 @@ from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, StringConstraint
 from control_server.nodes.schemas import NodeId
 
 _MIB = 2**20
+#: A whole bundle in base64 and JSON; what the store has no room for, it refuses itself.
+MAX_REQUEST_BYTES = 32 * _MIB
 PREVIEW_ID_PATTERN = r"^rt_[0-9a-z]{20}$"
 #: Relative, plain, and never upwards.
 _PATH_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9_][A-Za-z0-9._-]{0,63}){0,7}$"

@@ -80,6 +80,8 @@ class ServiceSpec:
     pages: Pages | None = None
     sign_in_path: str | None = None
     ready_facts: dict[str, Any] = field(default_factory=dict)
+    #: Most bytes of a request's body, for paths that take more than others.
+    body_limits: dict[str, int] = field(default_factory=dict)
     description: str = ""
 
 
@@ -111,7 +113,7 @@ def build_app(spec: ServiceSpec) -> FastAPI:
     app.include_router(api_reference_router(spec.prefix, spec.name))
     for router in spec.routers:
         app.include_router(router)
-    app.add_middleware(BodyLimit)
+    app.add_middleware(BodyLimit, own=spec.body_limits)
     app.add_middleware(CatchBugs)
     app.add_middleware(CanonicalHost, public_url=spec.settings.public_url)
     app.add_middleware(SecurityHeaders)

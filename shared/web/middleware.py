@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -18,6 +18,8 @@ from shared.web import problems
 from shared.web.request_ids import request_id
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from shared.web.metrics import WebMetrics
@@ -163,7 +165,7 @@ class CatchBugs:
             await answer(scope, receive, send)
 
 
-#: No request of ours is larger; uploads would get a limit of their own.
+#: No request is larger but those of paths with a limit of their own.
 MAX_BODY_BYTES = 2_097_152
 
 
@@ -172,33 +174,34 @@ class BodyLimit:
     """Refuses a request body past the limit, before anything is parsed or kept."""
 
     app: ASGIApp
+    #: Limits of their own by exact path.
+    own: Mapping[str, int] = field(default_factory=dict)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on; a body that says or turns out to be too large ends with 413."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        limit = self.own.get(scope["path"], MAX_BODY_BYTES)
         declared = Headers(scope=scope).get("content-length", "0")
-        if declared.isdecimal() and int(declared) > MAX_BODY_BYTES:
-            await self._refuse(scope, receive, send)
+        if declared.isdecimal() and int(declared) > limit:
+            answer = await problems.too_large(Request(scope, receive), limit)
+            await answer(scope, receive, send)
             return
-        await self.app(scope, _Counted(receive), send)
-
-    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = await problems.too_large(Request(scope, receive), MAX_BODY_BYTES)
-        await answer(scope, receive, send)
+        await self.app(scope, _Counted(receive, limit), send)
 
 
 class _Counted:
     """Counts what is read of a body that did not say its length, and stops at the limit."""
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, receive: Receive, limit: int) -> None:
         self._receive = receive
+        self._limit = limit
         self._bytes = 0
 
     async def __call__(self) -> Message:
         message = await self._receive()
         self._bytes += len(message.get("body", b""))
-        if self._bytes > MAX_BODY_BYTES:
-            raise HTTPException(413, f"A request body has at most {MAX_BODY_BYTES} bytes.")
+        if self._bytes > self._limit:
+            raise HTTPException(413, f"A request body has at most {self._limit} bytes.")
         return message

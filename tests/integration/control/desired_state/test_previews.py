@@ -134,6 +134,12 @@ class TestBundle:
         path = f"/api/v1/previews/{preview['id']}"
         assert (await lite.outside.get(path, headers=headers)).status_code == 403
 
+    async def test_a_bundle_may_be_larger_than_other_requests(self, lite: Office) -> None:
+        body = {"sources": {"big.conf": "x" * (3 * 2**20)}}
+        assert (await lite.admin.post("/api/v1/previews", json=body)).status_code == 201
+        body = {"node_id": "big", "description": "x" * (3 * 2**20)}
+        assert (await lite.admin.post("/api/v1/nodes", json=body)).status_code == 413
+
 
 class TestEnd:
     async def test_a_closed_preview_is_gone_everywhere(

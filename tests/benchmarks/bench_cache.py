@@ -32,7 +32,8 @@ VALUE = {"node": "alpha", "numbers": list(range(20))}
 
 
 def opened(url: str) -> Cache:
-    return open_cache(TierSettings.model_validate({"url": url}), Tier.CACHE, "benchmark", DATABASE)
+    settings = TierSettings.model_validate({"url": url, "deadline": "PT2S"})
+    return open_cache(settings, Tier.CACHE, "benchmark", DATABASE)
 
 
 async def rate(work: Callable[[int], Awaitable[Any]], count: int) -> float:

@@ -99,6 +99,7 @@ class ProbeRuns:
     async def agent_ready(self, peer: Peer) -> None:
         """Repeat to a new connection what the agent may have missed; agents take a start once."""
         self.lost.pop(peer.node_id, None)
+        self.stalled.forget(peer.node_id, but_of=peer)
         async with self.database.reading() as session:
             unfinished = await ProbeRepository(session).list_unfinished(peer.node_id)
         for probe, share in unfinished:
@@ -219,10 +220,15 @@ class ProbeRuns:
         except TierUnavailable:
             return await self._end((probe_id, node_id), Closed(outcome, None, outcome.truncated), ())
 
-    async def _end(self, share: tuple[UUID, str], closed: Closed, lines: Sequence[Line]) -> bool:
+    async def _end(
+        self, share: tuple[UUID, str], closed: Closed, lines: Sequence[Line], epoch: str | None = None
+    ) -> bool:
         probe_id = share[0]
         async with self.database.transaction() as session:
-            ending, won = await self._store_end(ProbeRepository(session), share, closed, lines)
+            probes = ProbeRepository(session)
+            ending, won = await self._store_end(probes, share, closed, lines)
+            if won and epoch is not None:
+                await probes.set_epoch(probe_id, epoch)
         if not won:
             return False
         await self._announce(probe_id)
@@ -249,15 +255,11 @@ class ProbeRuns:
 
     async def interrupted(self, probe_id: UUID, node_id: str) -> None:
         """End a share whose lines the tier has lost, if it has not ended. Numbering begins anew (S6)."""
-        async with self.database.transaction() as session:
-            probes = ProbeRepository(session)
-            share = await probes.find_share(probe_id, node_id)
-            if share is None or ProbeState(share[1]).final:
-                return
-            await probes.set_epoch(probe_id, short_id(8))
-        log.warning("probe.interrupted", probe_id=str(probe_id), node=node_id)
         reason = ProbeReason.SERVER_RESTARTED
-        await self.end_anyhow(probe_id, node_id, Outcome(rules.state_of(reason), reason, _LOST))
+        outcome = Outcome(rules.state_of(reason), reason, _LOST)
+        closed = Closed(outcome, None, truncated=False)
+        if await self._end((probe_id, node_id), closed, (), epoch=short_id(8)):
+            log.warning("probe.interrupted", probe_id=str(probe_id), node=node_id)
 
     async def _tell_end(self, probe_id: UUID, ending: Ending) -> None:
         with contextlib.suppress(TierUnavailable):  # else the watch tells it

@@ -59,9 +59,11 @@ class StalledFrames:
         """Who waits, with what."""
         return list(self._queues.values())
 
-    def forget(self, node_id: str) -> None:
-        """The node's connection has ended."""
-        self._queues = {key: queue for key, queue in self._queues.items() if key[1] != node_id}
+    def forget(self, node_id: str, but_of: Peer | None = None) -> None:
+        """The node's connection has ended, or a newer one has come: what it says is said again there."""
+        self._queues = {
+            key: queue for key, queue in self._queues.items() if key[1] != node_id or queue[0] is but_of
+        }
 
     def tidy(self) -> None:
         """Forget queues that are empty."""

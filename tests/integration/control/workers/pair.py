@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -27,7 +28,11 @@ from tests.integration.control.probes.stage import (
 def on_tiers(
     prepared: Prepared, directory: Path, kv_url: str, cache_url: str, **probes: Any
 ) -> ControlSettings:
-    tiers = {"kv": TierSettings(url=kv_url), "cache": TierSettings(url=cache_url)}
+    # Longer than in service: the machine that runs the tests is busy with other things.
+    tiers = {
+        name: TierSettings.model_validate({"url": url, "deadline": timedelta(seconds=1)})
+        for name, url in (("kv", kv_url), ("cache", cache_url))
+    }
     return settings_of(prepared, directory, **probes).model_copy(update=tiers)
 
 

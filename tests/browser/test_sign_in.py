@@ -64,9 +64,9 @@ def test_each_role_sees_what_its_row_says(open_desk: Desks, invite: Invite, role
 def test_signing_out_everywhere_ends_the_other_browser(open_desk: Desks, invite: Invite) -> None:
     here, there = open_desk(), open_desk()
     here.accept(invite(Role.VIEWER), "cleo")
-    here.sign_in()
+    here.sign_in("/probes")
     there.give(here.credentials()[0])
-    there.sign_in()
+    there.sign_in("/probes")
     here.page.goto("/auth/account")
     here.page.get_by_role("button", name=re.compile("everywhere", re.IGNORECASE)).first.click()
 

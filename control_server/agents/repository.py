@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import Interval, delete, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.agents.models import Agent, AgentToken
@@ -89,9 +90,14 @@ class AgentRepository:
         )
         return changed is not None
 
-    async def write_last_seen(self, instants: Mapping[str, datetime]) -> None:
-        """Move `last_seen_at` forward, never back."""
-        for node_id, at in instants.items():
+    async def write_last_seen(self, ages: Mapping[str, timedelta], now: datetime) -> None:
+        """Move `last_seen_at` forward, never back, by the clock that every process shares: the database's.
+
+        SQLite has none of its own; `now` is that of the one process that writes to it.
+        """
+        shared = self.session.get_bind().dialect.name == "postgresql"
+        for node_id, age in ages.items():
+            at: Any = func.clock_timestamp() - literal(age, Interval()) if shared else now - age
             await self.session.execute(
                 update(Agent)
                 .where(Agent.node_id == node_id, (Agent.last_seen_at.is_(None)) | (Agent.last_seen_at < at))

@@ -159,8 +159,10 @@ class AgentLink:
         instants = self.presence.unwritten()
         if not instants:
             return
+        now = self.now()
+        ages = {node_id: now - at for node_id, at in instants.items()}
         async with self.database.transaction() as session:
-            await AgentRepository(session).write_last_seen(instants)
+            await AgentRepository(session).write_last_seen(ages, now)
         self.presence.written(instants)
 
     def liveness_of(self, agent: Agent | None) -> Liveness:

@@ -6,13 +6,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from sqlalchemy import func, select
 
 from control_server.agents.dependencies import directory
 from control_server.agents.errors import AgentTokenRefused
 from control_server.agents.repository import AgentRepository
 from control_server.keys import AGENT_LIVE, AGENT_SOCKET
 from shared.kernel.secrets import digest_of
-from shared.protocol.frames import CloseCode
+from shared.protocol.frames import CloseCode, Heartbeat
 from shared.testing.servers import KeyValueServer
 from shared.testing.waiting import wait_until
 from tests.integration.control.probes.stage import Stage
@@ -53,6 +54,18 @@ class TestPresence:
             beat = pair.a.runs.link.presence.find("alpha")
             assert beat is not None
             assert abs((beat.at - pair.a.clock()).total_seconds()) < 60
+
+    async def test_sql_is_told_by_the_clock_of_the_database(self, pair: Pair) -> None:
+        await pair.a.runs.link.hear("gamma", Heartbeat(agent_version="1", uptime_seconds=1))
+        pair.a.clock.turn(40)
+        await pair.a.runs.link.write_last_seen()
+        async with pair.b.resources.database.reading() as session:
+            agent = await AgentRepository(session).find("gamma")
+            there = await session.scalar(select(func.clock_timestamp()))
+        assert agent is not None
+        assert agent.last_seen_at is not None
+        assert there is not None
+        assert 40 <= (there - agent.last_seen_at).total_seconds() < 100
 
     async def test_leaving_ends_the_reach_at_once(self, pair: Pair) -> None:
         async with pair.b.agent():

@@ -33,6 +33,22 @@ class DatabaseUnavailable(AppError):
         super().__init__(retry_after=timedelta(seconds=2))
 
 
+#: SQLSTATE character_not_in_repertoire, untranslatable_character: PostgreSQL keeps no NUL in a text or JSON.
+_NO_TEXT = frozenset({"22021", "22P05"})
+
+
+class TextRefused(AppError):
+    """A text holds a character that cannot be stored, such as NUL. Leave it out."""
+
+    kind = Kind.INVALID
+    code = "text_refused"
+
+
+def is_refused_text(error: BaseException) -> bool:
+    """Whether the database refuses a character of a text that a caller sent."""
+    return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) in _NO_TEXT
+
+
 def is_unavailable(error: BaseException) -> bool:
     """Whether the database is away, full or busy, as against refusing a statement of ours."""
     if isinstance(error, PoolTimeout | OSError):

@@ -193,3 +193,10 @@ async def test_one_place_cannot_use_up_the_challenges_of_all(office: Office) -> 
     assert statuses == [201] * 100 + [429]
     office.clock.turn(timedelta(minutes=6))
     assert (await office.outside.post(path)).status_code == 201
+
+
+async def test_a_nul_character_is_never_a_fault_of_the_server(office: Office) -> None:
+    asked = await office.admin.get("/api/v1/audit", params={"actor": "a\0b"})
+    assert asked.status_code in {200, 422}
+    node = {"node_id": "fra1", "description": "a\0b"}
+    assert (await office.admin.post("/api/v1/nodes", json=node)).status_code in {201, 422}

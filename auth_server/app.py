@@ -22,7 +22,7 @@ from auth_server.resources import AuthResources, open_resources
 from auth_server.sessions import endpoints as session_endpoints
 from auth_server.sessions import pages as session_pages
 from auth_server.sessions import tasks as session_tasks
-from auth_server.sessions.dependencies import end_sessions_with_account, find_signed_in
+from auth_server.sessions.dependencies import end_sessions_with_account, find_signed_in, sessions_of
 from auth_server.sessions.rules import SIGN_IN_PAGE
 from auth_server.sessions.store import LastUses
 from auth_server.settings import AuthSettings
@@ -118,7 +118,12 @@ def _assemble(app: FastAPI, resources: AuthResources) -> Assembled:
     tokens = token_dependencies.prepare(app, resources)
     relay = app.state.logout_relay = token_tasks.LogoutRelay(tokens)
     app.state.after_session_end.append(token_dependencies.end_grants_with_session(tokens, relay.kick))
-    app.state.after_account_change.append(token_dependencies.end_grants_with_account(tokens))
+    app.state.after_account_change += [
+        token_dependencies.end_grants_with_account(tokens),
+        token_dependencies.tell_of_new_role(
+            tokens, lambda session: sessions_of(app, resources, session), relay.kick
+        ),
+    ]
     return Assembled(
         authenticate=_authenticate,
         loops=[

@@ -69,12 +69,15 @@ def end_sessions_with_account(app: FastAPI, resources: AuthResources) -> AfterAc
     """Ends the sessions of accounts that are disabled or whose credentials are reset."""
 
     async def act(session: AsyncSession, changed: AccountChanged) -> None:
-        audit = audit_service(session, resources.now)
-        state = app.state
-        sessions = session_service(resources, session, audit, state.last_uses, state.after_session_end)
-        await sessions.end_with_account(changed)
+        await sessions_of(app, resources, session).end_with_account(changed)
 
     return act
+
+
+def sessions_of(app: FastAPI, resources: AuthResources, session: AsyncSession) -> SessionService:
+    """Sessions inside a transaction that is not a request's own."""
+    audit = audit_service(session, resources.now)
+    return session_service(resources, session, audit, app.state.last_uses, app.state.after_session_end)
 
 
 async def find_signed_in(connection: HTTPConnection) -> SignedIn | None:

@@ -23,6 +23,8 @@ class EndReason(StrEnum):
     REPLACED = "replaced"
     ACCOUNT_DISABLED = "account_disabled"
     CREDENTIALS_RESET = "credentials_reset"
+    #: Only for clients: the session here goes on with the new role.
+    ROLE_CHANGED = "role_changed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from fastapi import Depends, FastAPI, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from auth_server.accounts.dependencies import AfterAccountChange
-from auth_server.accounts.schemas import AccountChanged
+from auth_server.accounts.schemas import AccountChange, AccountChanged
 from auth_server.audit.dependencies import audit_service
 from auth_server.audit.service import Audit
 from auth_server.clients.dependencies import FailedSecrets, client_service
@@ -19,7 +19,7 @@ from auth_server.clients.errors import OAuthError, ServerUnavailable
 from auth_server.clients.service import ClientService
 from auth_server.resources import AuthResources
 from auth_server.sessions.dependencies import AfterSessionEnd, session_service
-from auth_server.sessions.schemas import SessionEnded
+from auth_server.sessions.schemas import EndReason, SessionEnded
 from auth_server.sessions.service import SessionService
 from auth_server.signing_keys.dependencies import OpenedKeys, key_ring, keys_made, opened_keys
 from auth_server.tokens.errors import BearerError
@@ -162,5 +162,24 @@ def end_grants_with_account(parts: TokenParts) -> AfterAccountChange:
 
     async def act(session: AsyncSession, changed: AccountChanged) -> None:
         await token_services(parts, session).grants.revoke_with_account(changed)
+
+    return act
+
+
+def tell_of_new_role(
+    parts: TokenParts,
+    sessions_of: Callable[[AsyncSession], SessionService],
+    kick: Callable[[], Awaitable[None]],
+) -> AfterAccountChange:
+    """Lets clients forget whose role changed; they sign the person in again with the new one."""
+
+    async def act(session: AsyncSession, changed: AccountChanged) -> None:
+        if changed.change is not AccountChange.ROLE_CHANGED:
+            return
+        logouts = token_services(parts, session).logouts
+        for row in await sessions_of(session).list(changed.account_id):
+            ended = SessionEnded(row.id, row.account_id, EndReason.ROLE_CHANGED)
+            if await logouts.note_end(ended):
+                after_commit(session, kick)
 
     return act

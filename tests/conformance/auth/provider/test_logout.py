@@ -8,6 +8,7 @@ import pytest
 from joserfc import jws
 
 from auth_server.sessions.dependencies import SESSION_COOKIE
+from shared.kernel.principal import SYSTEM, Role
 from tests.conformance.auth.provider.provider import (
     ABSENT,
     ISSUER,
@@ -221,3 +222,13 @@ async def test_k7_a_client_that_fails_blocks_nothing_and_is_told_again(
             await asyncio.sleep(0.02)
     # A redirect is no address that was registered.
     assert {message["path"] for message in provider.receiver.heard} == {"/backchannel"}
+
+
+async def test_k7_clients_of_a_changed_role_sign_the_person_in_anew(provider: Provider) -> None:
+    person = await provider.person(Role.OPERATOR)
+    await provider.tokens(person)
+    async with provider.accounts() as accounts:
+        await accounts.change_role(SYSTEM, person.account_id, Role.VIEWER)
+    assert await provider.receiver.told_of(person.session_id)
+    claims = await provider.read((await provider.tokens(person))["id_token"])
+    assert claims["role"] == "viewer"

@@ -20,8 +20,22 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PAGES = ("/", "/nodes", "/nodes/demo", "/probes", "/enrolment", "/docs", "/access/tokens", "/audit")
+PAGES = (
+    "/",
+    "/nodes",
+    "/nodes/demo",
+    "/probes",
+    "/enrolment",
+    "/docs",
+    "/access/tokens",
+    "/audit",
+    "/tiers",
+    "/jobs",
+    "/alerts",
+    "/auth/sign-in",
+)
 PATIENCE = 30_000
+AXE = Path(__file__).parents[1] / "conformance/auth/clients/node_modules/axe-core/axe.min.js"
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +84,17 @@ def page(request: pytest.FixtureRequest, server: Lite, browser: Browser, state: 
     if request.node.get_closest_marker("refused"):
         complaints = [said for said in complaints if "422" not in said]
     assert complaints == []
+
+
+def serious_findings(page: Page) -> list[str]:
+    """What axe-core calls serious or critical, with the first element of each."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    results = page.evaluate("axe.run()")
+    return [
+        f"{found['id']}: {found['nodes'][0]['html']}"
+        for found in results["violations"]
+        if found["impact"] in {"serious", "critical"}
+    ]
 
 
 def start(page: Page, tool: str, target: str) -> None:
@@ -176,6 +201,7 @@ def test_no_page_scrolls_sideways_or_speaks_the_wrong_language(
     page.goto(path)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate("document.documentElement.lang") == language
+    assert serious_findings(page) == []
 
 
 def test_a_stranger_is_sent_to_sign_in_and_back(server: Lite, browser: Browser) -> None:

@@ -22,11 +22,9 @@ from typing import Any
 from shared.cache import Cache, Tier, TierSettings, open_cache
 from shared.testing.servers import redis_server
 from shared.testing.servers.ports import free_loopback_port
+from tests.benchmarks.peers import python_of
 from tests.contracts.cache.subjects import DATABASE, Families
 
-ROOT = Path(__file__).parents[2]
-ENVIRONMENT = ROOT / ".venv" / "peers" / "cache"
-LOCK = ROOT / "requirements" / "peers-cache.txt"
 READS, STAMPEDE = 3000, 1000
 VALUE = {"node": "alpha", "numbers": list(range(20))}
 
@@ -73,14 +71,8 @@ async def ours(url: str, dead: str) -> dict[str, float]:
 
 
 def peers(url: str, dead: str) -> dict[str, dict[str, float]]:
-    python = ENVIRONMENT / "bin" / "python"
-    if not python.exists():
-        uv = str(ROOT / ".venv" / "bin" / "uv")
-        subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, str(ENVIRONMENT)], check=True)
-        install = ["pip", "sync", "--quiet", "--require-hashes", "--python", str(python), str(LOCK)]
-        subprocess.run([uv, *install], check=True)
     script = str(Path(__file__).with_name("cache_peers.py"))
-    command = [str(python), script, url, dead, str(READS), str(STAMPEDE)]
+    command = [str(python_of("cache")), script, url, dead, str(READS), str(STAMPEDE)]
     answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found: dict[str, dict[str, float]] = json.loads(answer.splitlines()[-1])
     return found

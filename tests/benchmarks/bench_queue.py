@@ -20,9 +20,8 @@ from pathlib import Path
 from shared.durable import QueuedJob, QueuePolicy, RedisConfig, RedisQueueBackend
 from shared.durable.client import open_client
 from shared.testing.servers import valkey_state_server
+from tests.benchmarks.peers import python_of
 
-ROOT = Path(__file__).parents[2]
-ENVIRONMENTS = ROOT / ".venv" / "peers"
 JOBS, CONCURRENCY = 1000, 10
 
 GUARANTEES = {
@@ -53,15 +52,8 @@ async def ours(url: str) -> dict[str, float]:
 
 
 def peer(name: str, url: str) -> dict[str, float]:
-    environment = ENVIRONMENTS / name
-    python = environment / "bin" / "python"
-    if not python.exists():
-        uv, lock = str(ROOT / ".venv" / "bin" / "uv"), f"requirements/peers-{name}.txt"
-        subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, str(environment)], check=True)
-        install = ["pip", "sync", "--quiet", "--require-hashes", "--python", str(python), lock]
-        subprocess.run([uv, *install], cwd=ROOT, check=True)
     script = Path(__file__).with_name("queue_peers.py")
-    command = [str(python), str(script), name, url, str(JOBS), str(CONCURRENCY)]
+    command = [str(python_of(name)), str(script), name, url, str(JOBS), str(CONCURRENCY)]
     answer = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
     found: dict[str, float] = json.loads(answer.splitlines()[-1])
     return found

@@ -3,8 +3,8 @@
     python -m tests.benchmarks.runtime_state [--keys 100000] [--json]
 
 Goals: 99 of 100 reads within 5 ms, and no hold of the lock longer than 5 ms. Figures of the expiry are
-medians of three rounds, because wall time on a shared machine includes its other work. Where fakeredis is
-installed its figures stand beside ours, for the commands that both have.
+medians of three rounds, because wall time on a shared machine includes its other work. The figures
+of fakeredis, in an environment of its own, stand beside ours for the commands that both have.
 """
 
 from __future__ import annotations
@@ -12,23 +12,24 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
-import importlib
-import importlib.util
 import json
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from shared.runtime_state.facade import RedisRuntimeClient
 from shared.runtime_state.memory_backend import InMemoryRuntimeStateBackend
 from shared.runtime_state.memory_store import MemoryLimits
+from tests.benchmarks.peers import python_of
+from tests.benchmarks.state_peer import rates
 
 GOAL_MILLISECONDS = 5.0
-CALLS = 20_000
 ROUNDS = 3
 LIMITS = MemoryLimits(max_bytes=2**30)
 
@@ -101,45 +102,29 @@ async def expiry(keys: int) -> dict[str, float]:
     }
 
 
-async def rate(call: Callable[[int], Awaitable[object]]) -> float:
-    began = time.perf_counter()
-    for number in range(CALLS):
-        await call(number % 1000)
-    return CALLS / (time.perf_counter() - began)
-
-
-async def rates(client: Any) -> dict[str, float]:
-    """Calls a second of one task, for what both kinds of client offer under one name."""
-    await client.hset("h", mapping={str(number): "v" for number in range(100)})
-    return {
-        "set": await rate(lambda n: client.set(f"k{n}", "v" * 100, ex=60)),
-        "get": await rate(lambda n: client.get(f"k{n}")),
-        "incr": await rate(lambda n: client.incr(f"n{n}")),
-        "expire": await rate(lambda n: client.expire(f"k{n}", 60)),
-        "ttl": await rate(lambda n: client.ttl(f"k{n}")),
-        "hset": await rate(lambda n: client.hset("h", mapping={str(n): "v"})),
-        "hget": await rate(lambda n: client.hget("h", str(n))),
-    }
-
-
 async def measure(keys: int) -> dict[str, dict[str, float]]:
     ours = RedisRuntimeClient(InMemoryRuntimeStateBackend(LIMITS), prefix="bench:")
     rounds = [await expiry(keys) for _ in range(ROUNDS)]
     expired = {name: statistics.median(each[name] for each in rounds) for name in rounds[0]}
     measured = {"expiry": expired, "calls_per_second": await rates(ours)}
-    if importlib.util.find_spec("fakeredis"):
-        peer = importlib.import_module("fakeredis").FakeAsyncRedis()
-        measured["fakeredis_calls_per_second"] = await rates(peer)
-        await peer.aclose()
+    measured["fakeredis_calls_per_second"] = fakeredis_rates()
     return measured
+
+
+def fakeredis_rates() -> dict[str, float]:
+    """The peer's figures, from its own environment and process."""
+    script = Path(__file__).with_name("state_peer.py")
+    done = subprocess.run([str(python_of("state")), str(script)], check=True, capture_output=True, text=True)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
 
 
 def show(measured: dict[str, dict[str, float]]) -> str:
     lines = []
     for group, figures in measured.items():
         lines += [group, *(f"  {name:24}{value:14,.3f}" for name, value in figures.items())]
-    if "fakeredis_calls_per_second" not in measured:
-        lines.append("fakeredis is not installed; nothing to compare with")
+    mine, peer = measured["calls_per_second"], measured["fakeredis_calls_per_second"]
+    lines += ["ours / fakeredis", *(f"  {name:24}{mine[name] / peer[name]:14,.1f}" for name in peer)]
     expired = measured["expiry"]
     for name in ("read_p99_ms", "longest_lock_hold_ms"):
         verdict = "within" if expired[name] <= GOAL_MILLISECONDS else "ABOVE"

@@ -7,7 +7,8 @@ INTERPRETER_CHOSEN := $(if $(filter-out undefined,$(origin PYTHON)),--this-inter
 PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest --durations=10
-IN_PARALLEL := -n 2 --dist loadgroup
+# By file: what the tests of one file share, such as a server, is started once.
+IN_PARALLEL := -n 2 --dist loadfile
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-22s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -13,17 +13,6 @@ from shared.testing.servers import (
     valkey_server,
 )
 
-# One worker takes all of a kind, so that two of them never compete for the machine.
-GROUPED_MARKS = ("browser", "processes", "soak")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        for mark in GROUPED_MARKS:
-            if item.get_closest_marker(mark) and not item.get_closest_marker("xdist_group"):
-                item.add_marker(pytest.mark.xdist_group(mark))
-
 
 @pytest.fixture(scope="session", autouse=True)
 def loopback_only() -> Iterator[LoopbackOnly]:

@@ -18,6 +18,7 @@ from starlette.responses import HTMLResponse
 from shared.kernel.clock import Clock, utc_now
 from shared.kernel.principal import Scope
 from shared.web import csrf
+from shared.web.field_words import words
 from shared.web.formats import Formats
 from shared.web.navigation import Group, NavigationItem, visible_groups
 from shared.web.preferences import Theme, chosen_theme
@@ -216,6 +217,7 @@ def _environment(loader: BaseLoader, language: Language, static: StaticFiles, no
     environment.globals["page"] = _CurrentPage()
     environment.globals["asset"] = static.url
     environment.globals["csrf_field"] = _csrf_field
+    environment.filters["field_words"] = lambda error: words(error, language)
     Formats(language, now).install(environment)
     return environment
 

@@ -93,6 +93,7 @@ def _create_enrolment_challenges() -> None:
     op.create_index(
         "ix_enrolment_challenges_expires_at", "enrolment_challenges", ["expires_at"], unique=False
     )
+    op.create_index("ix_enrolment_challenges_asked_by", "enrolment_challenges", ["asked_by"], unique=False)
 
 
 def _create_enrolment_tokens() -> None:

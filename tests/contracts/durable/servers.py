@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from shared.testing.servers import KeyValueServer, PostgresServer
 
-CLUSTER = pytest.param("cluster", marks=pytest.mark.xdist_group("valkey-cluster"))
+CLUSTER = "cluster"
 
 
 @pytest.fixture(scope="session")

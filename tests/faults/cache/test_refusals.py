@@ -16,7 +16,8 @@ from shared.testing.servers import KeyValueServer, valkey_server
 from tests.contracts.cache.subjects import PATIENCE, Subject, eventually, open_tier, opened, settings_for
 from tests.faults.cache.test_frozen import READS, WRITES
 
-FREEING = {"delete", "publish", "take_json", "take_and_tombstone"}
+#: What frees or needs no room; `keep` only lengthens a life.
+FREEING = {"delete", "keep", "publish", "take_json", "take_and_tombstone"}
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from shared.testing.waiting import wait_until
 from tests.faults.degradation.faults import FAULTS, WELL, Fault, happening
 from tests.faults.degradation.world import PREPARATIONS, ROWS, World, world
 
-pytestmark = [pytest.mark.xdist_group("degradation"), pytest.mark.timeout(180)]
+pytestmark = pytest.mark.timeout(180)
 
 CELLS: dict[tuple[str, str], str] = {}
 UNTESTED = "untested"

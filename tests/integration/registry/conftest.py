@@ -25,7 +25,7 @@ from registry_server.samples.service import generate
 from registry_server.settings import RegistrySettings
 from shared.database import DatabaseSettings, open_database
 from shared.database.migrations import upgrade
-from shared.testing.servers import PostgresServer
+from shared.testing.servers import KeyValueServer, PostgresServer
 from tests.integration.registry.upstream import Upstream
 
 DATABASES = ("sqlite", "postgresql")
@@ -62,10 +62,12 @@ def fresh_database(request: pytest.FixtureRequest, directory: Path) -> Iterator[
         copied = shutil.copy(request.getfixturevalue("sqlite_template"), directory / "registry.db")
         yield f"sqlite:///{copied}"
         return
-    request.getfixturevalue("state_beside_postgres")
     template = request.getfixturevalue("postgres_template")
     server: PostgresServer = request.getfixturevalue("postgres")
-    with server.database(template) as url:
+    valkey: KeyValueServer = request.getfixturevalue("valkey")
+    with server.database(template) as url, pytest.MonkeyPatch.context() as patch:
+        # The runtime state of a service on PostgreSQL, beside which memory:// is refused.
+        patch.setenv("REDIS_URL", f"{valkey.url}/7")
         yield url
 
 

@@ -1,7 +1,9 @@
 import asyncio
+import itertools
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import structlog
@@ -17,6 +19,9 @@ def plain_logs() -> None:
     structlog.configure(processors=[structlog.processors.add_log_level, renderer])
 
 
+TEMPLATES = itertools.count()
+
+
 @pytest.fixture
 def clock() -> HandClock:
     return HandClock()
@@ -29,8 +34,10 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
 
 @pytest.fixture(scope="session")
 def postgres_template(postgres: PostgresServer) -> Prepared:
-    postgres.add_template("control_probes", lambda _: None)
-    return asyncio.run(prepare(postgres.url_of("control_probes")))
+    # Another folder that uses this fixture gets a template of its own.
+    name = f"control_probes_{next(TEMPLATES)}"
+    postgres.add_template(name, lambda _: None)
+    return asyncio.run(prepare(postgres.url_of(name)))
 
 
 @pytest.fixture
@@ -46,7 +53,7 @@ def on_postgres(
     postgres_template: Prepared, postgres: PostgresServer, state_beside_postgres: str
 ) -> Iterator[Prepared]:
     assert state_beside_postgres
-    with postgres.database("control_probes") as url:
+    with postgres.database(urlsplit(postgres_template.url).path.removeprefix("/")) as url:
         yield Prepared(url, postgres_template.tokens)
 
 

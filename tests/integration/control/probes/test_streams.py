@@ -7,11 +7,13 @@ import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import cast
 from uuid import UUID
 
 import pytest
 
 from control_server.probes.schemas import Event, ProbeJob
+from control_server.probes.store import ProbeRelay
 from shared.protocol.frames import ProbeCancel, ProbeStart, ProbeStored
 from shared.protocol.probes import ProbeLimits
 from shared.testing.fake_agent import FakeAgent
@@ -328,5 +330,5 @@ async def crowd(stage: Stage, *, writers: int, lines: int, readers: int) -> None
 
 
 def last_seq(stage: Stage, probe_id: UUID) -> int:
-    entry = stage.runs.relay._entries.get(probe_id)
+    entry = cast("ProbeRelay", stage.runs.relay)._entries.get(probe_id)
     return entry.last_seq if entry else 0

@@ -135,7 +135,7 @@ class TestBundle:
         assert (await lite.outside.get(path, headers=headers)).status_code == 403
 
     async def test_a_bundle_may_be_larger_than_other_requests(self, lite: Office) -> None:
-        body = {"sources": {"big.conf": "x" * (3 * 2**20)}}
+        body: dict[str, Any] = {"sources": {"big.conf": "x" * (3 * 2**20)}}
         assert (await lite.admin.post("/api/v1/previews", json=body)).status_code == 201
         body = {"node_id": "big", "description": "x" * (3 * 2**20)}
         assert (await lite.admin.post("/api/v1/nodes", json=body)).status_code == 413

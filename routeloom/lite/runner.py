@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import shlex
 import shutil
@@ -118,6 +119,8 @@ class _Lite:
 
     async def _greet(self, server: Server, resources: _Opened) -> None:
         await server.ready.wait()
+        gc.freeze()
+        gc.enable()
         state = await LocalAgent(self.home, self.addresses.local).bring_up()
         link = await make_session_link(resources.control)
         invited = await has_administrator(resources.auth)

@@ -96,8 +96,16 @@ def _for_client(file: StaticFile, accepted: str) -> tuple[bytes, str]:
 
 
 @cache
+def _own_files(address: str) -> StaticFiles:
+    return _load(address, STATIC_ROOT)
+
+
 def load_static_files(address: str, root: Path = STATIC_ROOT) -> StaticFiles:
-    """Read everything below `root`. Raises AssetsMissing when the third-party files are not there."""
+    """Everything below `root`, our own read once. Raises AssetsMissing without the third parties' files."""
+    return _own_files(address) if root == STATIC_ROOT else _load(address, root)
+
+
+def _load(address: str, root: Path) -> StaticFiles:
     missing = [name for name in _NEEDED if not (root / name).is_file()]
     if missing:
         raise AssetsMissing(f"{AssetsMissing.__doc__} Missing: {', '.join(missing)}.")

@@ -49,7 +49,7 @@ def test_a_secret_is_known_by_its_form_and_found_by_its_hash(prefix: str) -> Non
 def test_redacting_hides_every_secret_and_keeps_the_rest(around: str) -> None:
     secret = mint("rlg")
     shown = redact(f"{around} {secret.text} {around}")
-    assert secret.text.rsplit("_", 1)[-1] not in shown or secret.text.rsplit("_", 1)[-1] in around
+    assert secret.text not in shown
     assert f"rlg_{secret.id}_[redacted]" in shown
 
 

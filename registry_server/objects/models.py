@@ -95,6 +95,15 @@ class RouteRow(Base):
     max_length: Mapped[int | None]
 
 
+class FilterRow(Base):
+    """One of the files that say which prefixes may have a ROA, byte for byte."""
+
+    __tablename__ = "filter_files"
+
+    path: Mapped[str] = mapped_column(primary_key=True)
+    raw: Mapped[bytes] = mapped_column(LargeBinary)
+
+
 class ProblemRow(Base):
     """Something wrong with a file, whether or not the file is an object."""
 

@@ -221,6 +221,8 @@ class IndexRows:
     references: list[tuple[Any, ...]] = field(default_factory=list)
     routes: list[tuple[Any, ...]] = field(default_factory=list)
     problems: list[tuple[Any, ...]] = field(default_factory=list)
+    #: Files that are no objects and say which ROAs there may be, byte for byte.
+    filters: list[tuple[Any, ...]] = field(default_factory=list)
 
 
 class IndexCounts(BaseModel):

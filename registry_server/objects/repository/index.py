@@ -9,13 +9,20 @@ from typing import TypeVar
 from sqlalchemy import ColumnElement, delete, exists, func, literal, not_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from registry_server.objects.models import AttributeRow, ObjectRow, ProblemRow, ReferenceRow, RouteRow
+from registry_server.objects.models import (
+    AttributeRow,
+    FilterRow,
+    ObjectRow,
+    ProblemRow,
+    ReferenceRow,
+    RouteRow,
+)
 from registry_server.objects.repository.bulk import insert_rows
 from registry_server.objects.schemas import IndexCounts, IndexRows, ProblemCode
 
 #: Bound parameters of one statement: the smallest limit of either database is far above.
 _CHUNK = 500
-_TABLES = (ObjectRow, AttributeRow, ReferenceRow, RouteRow, ProblemRow)
+_TABLES = (ObjectRow, AttributeRow, ReferenceRow, RouteRow, ProblemRow, FilterRow)
 _DERIVED = (AttributeRow, ReferenceRow, RouteRow)
 Item = TypeVar("Item")
 
@@ -49,7 +56,8 @@ class IndexRepository:
             for model in _DERIVED:
                 await self.session.execute(delete(model).where(model.object_id.in_(idents)))
             await self.session.execute(delete(ObjectRow).where(ObjectRow.id.in_(idents)))
-            await self.session.execute(delete(ProblemRow).where(ProblemRow.path.in_(some)))
+            for beside in (ProblemRow, FilterRow):
+                await self.session.execute(delete(beside).where(beside.path.in_(some)))
         return gone
 
     async def insert(self, rows: IndexRows) -> None:
@@ -59,6 +67,7 @@ class IndexRepository:
         await insert_rows(self.session, ReferenceRow, rows.references)
         await insert_rows(self.session, RouteRow, rows.routes)
         await insert_rows(self.session, ProblemRow, rows.problems)
+        await insert_rows(self.session, FilterRow, rows.filters)
 
     async def mark_dangling(self) -> None:
         """Mark the references that name no object, after everything was stored anew."""

@@ -18,7 +18,7 @@ _LONGEST = 512
 #: An index entry of PostgreSQL holds 2,700 bytes.
 _LONGEST_SHOWN = 1000
 #: Files in `data/` that are no objects and belong there.
-_FILTERS = frozenset({b"data/filter.txt", b"data/filter6.txt"})
+FILTERS = frozenset({b"data/filter.txt", b"data/filter6.txt"})
 
 
 def show(path: bytes) -> str:
@@ -39,7 +39,7 @@ def place(path: bytes) -> tuple[ObjectPath | None, Problem | None]:
 
     Both are None for files that are none of the registry's business: all outside `data/`, and the filters.
     """
-    if not path.startswith(_ROOT) or path in _FILTERS:
+    if not path.startswith(_ROOT) or path in FILTERS:
         return None, None
     plain = _PLAIN.fullmatch(path)
     if plain and len(path) <= _LONGEST:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from registry_server.objects.rules.classes import CLASSES, fold
-from registry_server.objects.rules.paths import place, show
+from registry_server.objects.rules.paths import FILTERS, place, show
 from registry_server.objects.rules.reading import read_object
 from registry_server.objects.schemas import (
     FileVersion,
@@ -35,6 +35,8 @@ def index_rows(files: Iterable[FileVersion], first_id: int) -> IndexRows:
         if where is not None and file.raw is not None:
             problems = _store_object(rows, file, where, tuple(problems), first_id + len(rows.objects))
         path = show(file.path)
+        if file.path in FILTERS and file.raw is not None:
+            rows.filters.append((path, file.raw))
         rows.problems.extend(
             (path, position, found.code.value, found.severity.value, found.line, found.detail)
             for position, found in enumerate(problems)

@@ -17,7 +17,14 @@ from sqlalchemy import select
 
 from registry_server.mirror.schemas import SyncRead, SyncTrigger
 from registry_server.mirror.service import MirrorService
-from registry_server.objects.models import AttributeRow, ObjectRow, ProblemRow, ReferenceRow, RouteRow
+from registry_server.objects.models import (
+    AttributeRow,
+    FilterRow,
+    ObjectRow,
+    ProblemRow,
+    ReferenceRow,
+    RouteRow,
+)
 from registry_server.objects.schemas import IndexCounts
 from registry_server.resources import RegistryResources, open_resources
 from registry_server.samples.schemas import Manifest, SamplePlan
@@ -132,9 +139,9 @@ class Registry:
         async with self.resources.database.reading() as session:
             paths = {row[0]: row[1] for row in await session.execute(select(ObjectRow.id, ObjectRow.path))}
             found: dict[str, list[Any]] = {}
-            for model in (ObjectRow, AttributeRow, ReferenceRow, RouteRow, ProblemRow):
+            for model in (ObjectRow, AttributeRow, ReferenceRow, RouteRow, ProblemRow, FilterRow):
                 rows = [tuple(row) for row in await session.execute(select(*model.__table__.columns))]
-                if model is not ProblemRow:
+                if model not in {ProblemRow, FilterRow}:
                     rows = [(paths[row[0]], *row[1:]) for row in rows]
                 found[model.__tablename__] = sorted(rows, key=str)
         return found

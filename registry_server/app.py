@@ -7,7 +7,8 @@ from collections.abc import Callable
 from fastapi import FastAPI
 
 from registry_server.access import DigestAuthenticator
-from registry_server.lookup import endpoints as lookup_endpoints
+from registry_server.lookup.endpoints import identity as identity_endpoints
+from registry_server.lookup.endpoints import records as record_endpoints
 from registry_server.metrics import RegistryMetrics
 from registry_server.mirror import endpoints as mirror_endpoints
 from registry_server.mirror import tasks as mirror_tasks
@@ -41,7 +42,8 @@ def create_app(
             routers=[
                 pages_router(pages),
                 runtime_state_router("/registry"),
-                lookup_endpoints.router,
+                record_endpoints.router,
+                identity_endpoints.router,
                 mirror_endpoints.router,
             ],
             open_resources=given_or_opened(resources, lambda: open_resources(settings)),

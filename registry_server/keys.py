@@ -48,3 +48,8 @@ MNTNER_RECORD = _records(
     "reg:mntner", "reg:v<version>:mntner:<name>", "what the registry says of a maintainer"
 )
 ROUTES_RECORD = _records("reg:routes", "reg:v<version>:routes:<asn>", "the prefixes that an AS may originate")
+IDENTITY_RECORD = _records(
+    "reg:identity",
+    "reg:v<version>:identity:<asn>/<mntner>",
+    "what the claims of a maintainer about an AS number are made of",
+)

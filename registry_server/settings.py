@@ -32,6 +32,10 @@ class RegistrySettings(SettingsFromEnvironment):
     )
     fleet_name: str = Field(default="loom-net", max_length=40, description="Name shown on the pages")
     mirror: MirrorSettings = MirrorSettings()
+    shared_maintainers: tuple[str, ...] = Field(
+        default=("DN42-MNT", "DUMMY-MNT"),
+        description="Maintainers that many hands share: their names never prove ownership",
+    )
     token_digests: tuple[str, ...] = Field(
         default=(),
         description="SHA-256 in hex of each `rlp_…` token that may ask for a sync here",

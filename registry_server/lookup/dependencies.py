@@ -8,16 +8,30 @@ from typing import Annotated
 from fastapi import Depends, Request, Response, status
 from pydantic import BaseModel
 
-from registry_server.lookup.service import LookupService
+from registry_server.lookup.service import IdentityService, LookupService, VersionedAnswers
 from registry_server.lookup.store import RecordStore
+from registry_server.objects.rules.classes import fold
 
 
-def _lookups(request: Request) -> LookupService:
+def _answers(request: Request) -> VersionedAnswers:
     resources = request.app.state.resources
-    return LookupService(resources.database, RecordStore(resources.cache))
+    return VersionedAnswers(resources.database, RecordStore(resources.cache))
+
+
+Answers = Annotated[VersionedAnswers, Depends(_answers)]
+
+
+def _lookups(answers: Answers) -> LookupService:
+    return LookupService(answers)
+
+
+def _identities(request: Request, answers: Answers) -> IdentityService:
+    shared = request.app.state.resources.settings.shared_maintainers
+    return IdentityService(answers, frozenset(map(fold, shared)))
 
 
 Lookups = Annotated[LookupService, Depends(_lookups)]
+Identities = Annotated[IdentityService, Depends(_identities)]
 
 
 class Conditional:

@@ -19,3 +19,10 @@ class MntnerUnknown(AppError):
 
     kind: ClassVar = Kind.MISSING
     code: ClassVar = "mntner_unknown"
+
+
+class MntnerNotOfAsn(AppError):
+    """The maintainer cannot speak for this AS number."""
+
+    kind: ClassVar = Kind.MISSING
+    code: ClassVar = "mntner_not_of_asn"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from shared.protocol.registry import Maintainer
+
 
 class RegistryRecord(BaseModel):
     """What the answers about objects have in common. Keys are as written; they are found in any case."""
@@ -114,3 +116,12 @@ class RoutesRecord(BaseModel):
 
     origin: int
     routes: list[RouteRecord]
+
+
+class IdentityMaterial(BaseModel):
+    """All that an identity is made of, before the maintainers that prove nothing are left out."""
+
+    as_name: str | None
+    mntners: tuple[Maintainer, ...]
+    #: AS numbers of the maintainer that was asked for.
+    asns: tuple[int, ...]

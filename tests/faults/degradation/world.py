@@ -13,13 +13,14 @@ from uuid import UUID, uuid4
 import httpx2
 import pytest
 
+from auth_server.keys import SIGN_IN_FAILURES
 from auth_server.passkeys.dependencies import ceremony_store
 from auth_server.passkeys.schemas import Ceremony, CeremonyKind
-from auth_server.sessions.store import failure_counters
 from control_server.agents.dependencies import open_link
 from control_server.agents.service import AgentLink, Switchboard
 from control_server.agents.store import Connections, Presence, Roster
 from control_server.keys import AGENT_TOKEN, AS_NAME
+from control_server.keys import SIGN_IN_FAILURES as CONTROL_FAILURES
 from control_server.nodes.store import AsNames
 from control_server.operators.dependencies import login_store
 from control_server.operators.schemas import Login, Purpose
@@ -28,10 +29,11 @@ from control_server.probes.schemas import Outcome, ProbeJob
 from control_server.probes.store import KvRelay, ProbeRelay, Relay, RelayWithFallback
 from control_server.resources import ControlResources
 from control_server.resources import open_resources as open_control
-from registry_server.keys import ASN_RECORD, MNTNER_RECORD, ROUTES_RECORD
+from registry_server.keys import ASN_RECORD, IDENTITY_RECORD, MNTNER_RECORD, ROUTES_RECORD
 from registry_server.lookup.store import RecordStore
 from registry_server.mirror.store.versions import Versions
 from shared.cache import Cache, Key, Tier, TierSettings, TierUnavailable, open_cache
+from shared.cache.failures import failure_counters
 from shared.kernel.secrets import digest_of
 from shared.protocol.frames import AgentHello, Heartbeat, OutputLine, ProbeCancel
 from shared.protocol.probes import ProbeLimits, ProbeState
@@ -262,13 +264,18 @@ async def proved(at: World) -> str:
 
 
 async def failed(at: World) -> str:
-    subject = uuid4().hex
-    counters = failure_counters(at.provider.resources.kv, at.provider.clock)
-    for counter in counters:
-        await counter.add(subject)
-    views = [(await counter.read(subject)).count for counter in counters]
-    assert views[0] == 1
-    return "counted over all workers" if views[1:] == [1] else "each worker counts what it sees"
+    """At the sign-in service, and at the portal."""
+    seen = set()
+    for resources, family in ((at.provider.resources, SIGN_IN_FAILURES), (at.one, CONTROL_FAILURES)):
+        counters = failure_counters(resources.kv, family, at.provider.clock)
+        subject = uuid4().hex
+        for counter in counters:
+            await counter.add(subject)
+        views = [(await counter.read(subject)).count for counter in counters]
+        assert views[0] == 1
+        seen.add("counted over all workers" if views[1:] == [1] else "each worker counts what it sees")
+    (answer,) = seen
+    return answer
 
 
 # --- registry
@@ -329,5 +336,6 @@ ROWS: dict[str, Any] = {
     "reg:asn": looked_up(ASN_RECORD.key(version=8, asn=4242429901)),
     "reg:mntner": looked_up(MNTNER_RECORD.key(version=8, name="foo-mnt")),
     "reg:routes": looked_up(ROUTES_RECORD.key(version=8, asn=4242429901)),
+    "reg:identity": looked_up(IDENTITY_RECORD.key(version=8, asn=4242429901, mntner="foo-mnt")),
 }
 PREPARATIONS = (begin_probe, begin_login, begin_code, spend_code, begin_ceremony, raise_version)

@@ -139,6 +139,7 @@ AUTH: dict[str, tuple[str, ...]] = {
     CLIENT: (
         "POST /auth/token",
         "POST /auth/introspect",
+        "POST /auth/standing",
         "POST /auth/revoke",
         "GET /auth/userinfo",
         "POST /auth/userinfo",
@@ -196,6 +197,8 @@ REGISTRY: dict[str, tuple[str, ...]] = {
         "GET /registry/api/v1/asn/{asn}",
         "GET /registry/api/v1/mntner/{name}",
         "GET /registry/api/v1/routes",
+        "GET /registry/api/v1/identity/{asn}",
+        "GET /registry/api/v1/identity/{asn}/{mntner}",
     ),
     Scope.REGISTRY_SYNC: ("POST /registry/api/v1/sync",),
 }

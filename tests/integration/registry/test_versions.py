@@ -9,7 +9,7 @@ import pytest
 
 from registry_server.keys import ASN_RECORD, VERSION
 from registry_server.lookup.errors import AsnUnknown
-from registry_server.lookup.service import LookupService
+from registry_server.lookup.service import LookupService, VersionedAnswers
 from registry_server.lookup.store import Kept, RecordStore
 from shared.cache import Key
 from shared.testing.servers import KeyValueServer
@@ -30,7 +30,8 @@ async def registry(registries: Registries, upstream: Upstream, redis: KeyValueSe
 
 
 def lookups(registry: Registry, store: RecordStore | None = None) -> LookupService:
-    return LookupService(registry.resources.database, store or RecordStore(registry.resources.cache))
+    answers = VersionedAnswers(registry.resources.database, store or RecordStore(registry.resources.cache))
+    return LookupService(answers)
 
 
 async def version(registry: Registry) -> int | None:

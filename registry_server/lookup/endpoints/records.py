@@ -1,4 +1,4 @@
-"""JSON routes of look-ups. What a registry says is public."""
+"""What the registry says of an AS number, a maintainer or an origin."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from registry_server.lookup.rules import StoredObject, StoredRoute
+from registry_server.lookup.rules.stored import StoredObject, StoredRoute
 from registry_server.mirror.models import MirrorState
 from registry_server.objects.models import AttributeRow, ObjectRow, ReferenceRow, RouteRow
 from registry_server.objects.rules.classes import fold
@@ -30,6 +30,10 @@ class LookupRepository:
     async def find_mntner(self, name: str) -> StoredObject | None:
         """The object of a maintainer, in any case of the name, unless it is broken."""
         return await self._find(ObjectRow.object_class == "mntner", ObjectRow.folded == fold(name))
+
+    async def find_certificate(self, name: str) -> StoredObject | None:
+        """A key certificate, unless it is broken."""
+        return await self._find(ObjectRow.object_class == "key-cert", ObjectRow.folded == fold(name))
 
     async def list_maintained_asns(self, name: str) -> list[int]:
         """The AS numbers whose objects name the maintainer, in order."""

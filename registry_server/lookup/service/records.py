@@ -1,32 +1,24 @@
-"""Answers look-ups: from the cache tier where it has the record of the current version, else from SQL."""
+"""What the registry says of an AS number, a maintainer or an origin."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TypeVar
-
-from pydantic import BaseModel
 
 from registry_server.keys import ASN_RECORD, MNTNER_RECORD, ROUTES_RECORD
 from registry_server.lookup.errors import AsnUnknown, MntnerUnknown
-from registry_server.lookup.repository import LookupRepository
-from registry_server.lookup.rules import asn_record, mntner_record, read_asn, routes_record
+from registry_server.lookup.repository.objects import LookupRepository
+from registry_server.lookup.rules.records import asn_record, mntner_record, routes_record
+from registry_server.lookup.rules.stored import read_asn
 from registry_server.lookup.schemas import AsnRecord, MntnerRecord, RoutesRecord
-from registry_server.lookup.store import RecordStore
+from registry_server.lookup.service.answers import VersionedAnswers
 from registry_server.objects.rules.classes import fold
-from shared.cache import Key
-from shared.database import Database
-
-Record = TypeVar("Record", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
 class LookupService:
     """What the registry says."""
 
-    database: Database
-    store: RecordStore
+    answers: VersionedAnswers
 
     async def asn(self, asn: str) -> AsnRecord:
         """An AS number. Raises AsnUnknown or InvalidInput."""
@@ -36,7 +28,7 @@ class LookupService:
             found = await repository.find_aut_num(number)
             return asn_record(number, found) if found else None
 
-        record = await self._answer(
+        record = await self.answers.find(
             AsnRecord, lambda version: ASN_RECORD.key(version=version, asn=number), load
         )
         if record is None:
@@ -53,7 +45,7 @@ class LookupService:
             found = await repository.find_mntner(folded)
             return mntner_record(found, await repository.list_maintained_asns(folded)) if found else None
 
-        record = await self._answer(
+        record = await self.answers.find(
             MntnerRecord, lambda version: MNTNER_RECORD.key(version=version, name=folded), load
         )
         if record is None:
@@ -68,30 +60,7 @@ class LookupService:
             maintainers = await repository.list_route_maintainers(number)
             return routes_record(number, await repository.list_routes(number), maintainers)
 
-        record = await self._answer(
+        record = await self.answers.find(
             RoutesRecord, lambda version: ROUTES_RECORD.key(version=version, asn=number), load
         )
         return record or RoutesRecord(origin=number, routes=[])
-
-    async def _answer(
-        self,
-        model: type[Record],
-        key_at: Callable[[int], Key],
-        load: Callable[[LookupRepository], Awaitable[Record | None]],
-    ) -> Record | None:
-        """The version is read first, and a record is kept only under the version that its snapshot shows.
-
-        So a sync between any two steps leads to no record kept, never to old data under a new version.
-        """
-        version = await self.store.version()
-        if version is not None and (kept := await self.store.find(key_at(version), version)):
-            return None if kept.record is None else model.model_validate(kept.record)
-        async with self.database.reading() as session:
-            repository = LookupRepository(session)
-            shown = await repository.version()
-            record = await load(repository)
-        if version is not None and shown == version:
-            await self.store.keep(
-                key_at(version), version, record.model_dump(mode="json") if record else None
-            )
-        return record

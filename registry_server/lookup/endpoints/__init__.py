@@ -1,0 +1,1 @@
+"""JSON routes of look-ups. What a registry says is public."""

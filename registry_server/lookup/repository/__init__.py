@@ -1,0 +1,1 @@
+"""SQL of look-ups, all of one snapshot."""

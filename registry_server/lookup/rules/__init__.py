@@ -1,0 +1,1 @@
+"""Pure decisions of look-ups: from stored attributes to what is answered."""

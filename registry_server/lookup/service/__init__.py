@@ -1,0 +1,7 @@
+"""Look-ups: what the registry says, and who may speak for an AS number."""
+
+from registry_server.lookup.service.answers import VersionedAnswers
+from registry_server.lookup.service.identity import IdentityService
+from registry_server.lookup.service.records import LookupService
+
+__all__ = ["IdentityService", "LookupService", "VersionedAnswers"]

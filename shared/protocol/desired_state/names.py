@@ -1,0 +1,122 @@
+"""Words from which a desired state is made: numbers, names and texts that BIRD and the kernel take."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+#: BIRD's parser, and with it a running daemon, dies of a string of 4096 bytes; this is far below.
+MAX_TEXT_BYTES = 200
+#: `IFNAMSIZ` of Linux less the closing NUL.
+MAX_INTERFACE_CHARACTERS = 15
+
+
+class Part(BaseModel):
+    """A piece of a desired state: unknown fields are refused, nothing changes after it is made."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _short(text: str) -> str:
+    if len(text.encode()) > MAX_TEXT_BYTES:
+        message = f"at most {MAX_TEXT_BYTES} bytes in UTF-8"
+        raise ValueError(message)
+    return text
+
+
+#: Autonomous System number, four octets (RFC 6793); 0 is reserved (RFC 7607).
+Asn = Annotated[int, Field(ge=1, le=4_294_967_295)]
+#: Free text inside a BIRD string, which knows no escapes: no quotation mark, no control character.
+Text = Annotated[str, StringConstraints(pattern=r'^[^"\x00-\x1f\x7f]*$'), AfterValidator(_short)]
+#: Name of a peering or neighbour; symbols and files are named after it.
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,23}$")]
+#: Names that mean something in every node's configuration, and endings that we add ourselves.
+_RESERVED = frozenset(
+    {
+        *(
+            "allowed",
+            "babel",
+            "bfd",
+            "blackhole",
+            "col",
+            "device",
+            "ebgp",
+            "ibgp",
+            "in",
+            "link",
+            "local",
+            "mark",
+        ),
+        *("no", "ospf4", "ospf6", "out", "own", "own4", "own6", "kernel4", "kernel6", "roa", "roa4", "roa6"),
+        *("rtr", "snap4", "snap6", "snapshot4", "snapshot6", "static4", "static6"),
+    }
+)
+_RESERVED_STARTS = ("c_", "i_", "rtr_", "ibgp_", "kernel4_", "kernel6_")
+_RESERVED_ENDS = ("_in", "_out", "_4", "_6")
+
+
+def _free(name: str) -> str:
+    if name in _RESERVED or name.startswith(_RESERVED_STARTS) or name.endswith(_RESERVED_ENDS):
+        message = "this name is one of ours: choose another"
+        raise ValueError(message)
+    return name
+
+
+#: Name of a peering: `rl_NAME` is its session in BIRD.
+PeeringName = Annotated[Name, AfterValidator(_free)]
+#: Name of a network interface (Linux).
+InterfaceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,14}$")]
+#: X25519 public key in base64 (RFC 7748, RFC 4648).
+PublicKey = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$")]
+#: A secret sealed to the node's sealing key, base64; who carries it cannot read it.
+Sealed = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9+/]{64,512}={0,2}$")]
+#: Seconds of a protocol timer.
+Seconds = Annotated[int, Field(ge=1, le=86_400)]
+#: BGP local preference and other 32-bit numbers of a route.
+Number32 = Annotated[int, Field(ge=0, le=4_294_967_295)]
+Port = Annotated[int, Field(ge=1, le=65_535)]
+
+
+class LinkAddress(Part):
+    """An address of an interface, with the other end's where the link is point to point."""
+
+    address: IPv4Interface | IPv6Interface
+    peer: IPv4Address | IPv6Address | None = None
+
+    @model_validator(mode="after")
+    def _one_family(self) -> LinkAddress:
+        if self.peer is not None and self.peer.version != self.address.version:
+            message = "peer and address must be of one family"
+            raise ValueError(message)
+        return self
+
+
+class PrefixRange(Part):
+    """Prefixes inside `prefix` whose length lies between `shortest` and `longest`."""
+
+    prefix: IPv4Network | IPv6Network
+    shortest: int = Field(ge=0, le=128)
+    longest: int = Field(ge=0, le=128)
+
+    @model_validator(mode="after")
+    def _in_order(self) -> PrefixRange:
+        if not self.shortest <= self.longest <= self.prefix.max_prefixlen:
+            message = f"needs shortest <= longest <= {self.prefix.max_prefixlen}"
+            raise ValueError(message)
+        return self
+
+
+class AsnRange(Part):
+    """Consecutive Autonomous System numbers, both ends included."""
+
+    first: Annotated[int, Field(ge=0, le=4_294_967_295)]
+    last: Annotated[int, Field(ge=0, le=4_294_967_295)]
+
+    @model_validator(mode="after")
+    def _in_order(self) -> AsnRange:
+        if self.last < self.first:
+            message = "last must not be below first"
+            raise ValueError(message)
+        return self

@@ -8,13 +8,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import HTTPConnection
 
 from control_server.api_tokens.dependencies import token_gate
+from control_server.api_tokens.rules import source_of
 from control_server.api_tokens.service import TokenGate
 from control_server.audit.dependencies import audit_service
+from control_server.keys import SIGN_IN_FAILURES
 from control_server.operators.dependencies import SESSION_COOKIE
 from control_server.operators.repository import OperatorRepository
 from control_server.operators.schemas import SignedInBrowser
-from control_server.operators.service import AccessTokens, OperatorService, Provider
+from control_server.operators.service import AccessTokens, OperatorService, Provider, Standing
 from control_server.resources import ControlResources
+from shared.cache.throttling import BearerThrottle
 from shared.kernel.errors import Unauthenticated
 from shared.kernel.principal import Principal
 
@@ -29,6 +32,8 @@ class ControlAuthenticator:
     resources: ControlResources
     gate: TokenGate = field(init=False)
     access_tokens: AccessTokens = field(init=False)
+    standing: Standing = field(init=False)
+    throttle: BearerThrottle = field(init=False)
 
     def __post_init__(self) -> None:
         """One gate for the life of the process, because it remembers when not to ask the limits' store."""
@@ -36,6 +41,10 @@ class ControlAuthenticator:
         object.__setattr__(self, "gate", token_gate(resources))
         provider = Provider(resources.settings, resources.http, resources.now)
         object.__setattr__(self, "access_tokens", AccessTokens(provider, resources.now))
+        object.__setattr__(self, "standing", Standing(provider, resources.now))
+        limit = resources.settings.sign_in.refusals_per_address
+        throttle = BearerThrottle.on(resources.kv, SIGN_IN_FAILURES, resources.now, limit)
+        object.__setattr__(self, "throttle", throttle)
 
     async def __call__(self, connection: HTTPConnection) -> Principal | None:
         """The caller. A credential that is not good is refused, never ignored."""
@@ -54,9 +63,10 @@ class ControlAuthenticator:
         if scheme.lower() != "bearer":
             raise Unauthenticated("Only `Authorization: Bearer` is understood here.")
         text = token.strip()
-        if text.count(".") == _DOTS_OF_A_JWT:
-            return await self.access_tokens.authenticate(text)
-        return await self.gate.admit(text, address)
+        async with self.throttle.attempt(f"bearer:{source_of(address)}"):
+            if text.count(".") == _DOTS_OF_A_JWT:
+                return await self.access_tokens.authenticate(text)
+            return await self.standing.of_now(await self.gate.admit(text, address))
 
     async def _browser(self, cookie: str) -> SignedInBrowser | None:
         resources = self.resources

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import Depends, FastAPI, Request
@@ -14,16 +14,23 @@ from auth_server.accounts.dependencies import AfterAccountChange
 from auth_server.accounts.schemas import AccountChange, AccountChanged
 from auth_server.audit.dependencies import audit_service
 from auth_server.audit.service import Audit
-from auth_server.clients.dependencies import FailedSecrets, client_service
+from auth_server.clients.dependencies import AfterClientEnd, FailedSecrets, Form, client_service
 from auth_server.clients.errors import OAuthError, ServerUnavailable
+from auth_server.clients.models import Client
+from auth_server.clients.rules.parameters import read_credentials
 from auth_server.clients.service import ClientService
 from auth_server.resources import AuthResources
 from auth_server.sessions.dependencies import AfterSessionEnd, session_service
 from auth_server.sessions.schemas import EndReason, SessionEnded
 from auth_server.sessions.service import SessionService
 from auth_server.signing_keys.dependencies import OpenedKeys, key_ring, keys_made, opened_keys
-from auth_server.tokens.errors import BearerError
-from auth_server.tokens.repository import GrantRepository, LogoutRepository, RefreshTokenRepository
+from auth_server.tokens.errors import BearerError, InvalidDpopProof
+from auth_server.tokens.repository import (
+    EndedTokenRepository,
+    GrantRepository,
+    LogoutRepository,
+    RefreshTokenRepository,
+)
 from auth_server.tokens.service import (
     GrantService,
     InspectionService,
@@ -31,9 +38,11 @@ from auth_server.tokens.service import (
     Minter,
     RedemptionService,
 )
+from auth_server.tokens.service.redemption import Exchange
 from auth_server.tokens.store import CodeStores, KvCodeStore, SqlCodeStore
 from shared.database import after_commit
 from shared.kernel.errors import AppError, Kind
+from shared.kernel.proofs import ProofRefused, Proven, verify_proof
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +57,10 @@ class TokenServices:
     logouts: LogoutService
 
 
+#: What a feature exchanges at the token endpoint, inside the request's transaction.
+MakeExchange = Callable[[AsyncSession, TokenServices], Exchange]
+
+
 @dataclass(frozen=True, slots=True)
 class TokenParts:
     """What the services of one process share."""
@@ -57,6 +70,8 @@ class TokenParts:
     failed_secrets: FailedSecrets
     #: Sessions that tell everybody when one ends.
     sessions: Callable[[AsyncSession, Audit], SessionService]
+    #: By grant type; other features add theirs when the process starts.
+    exchanges: dict[str, MakeExchange] = field(default_factory=dict)
 
 
 def prepare(app: FastAPI, resources: AuthResources) -> TokenParts:
@@ -84,14 +99,18 @@ def token_services(parts: TokenParts, session: AsyncSession, from_address: str =
     codes = CodeStores(SqlCodeStore(session), kv)
     grants = GrantService(GrantRepository(session), codes, audit, settings, now)
     refresh_tokens = RefreshTokenRepository(session)
-    return TokenServices(
+    ended = EndedTokenRepository(session)
+    others: dict[str, Exchange] = {}
+    services = TokenServices(
         clients=clients,
         sessions=sessions,
         grants=grants,
-        redemption=RedemptionService(grants, refresh_tokens, sessions, minter, now),
-        inspection=InspectionService(grants, refresh_tokens, minter, now),
+        redemption=RedemptionService(grants, refresh_tokens, sessions, minter, now, others),
+        inspection=InspectionService(grants, refresh_tokens, ended, clients, minter, now),
         logouts=LogoutService(grants, LogoutRepository(session), clients, minter, now),
     )
+    others |= {name: make(session, services) for name, make in parts.exchanges.items()}
+    return services
 
 
 async def writing_session(
@@ -132,6 +151,41 @@ async def _reading(request: Request) -> AsyncIterator[TokenServices]:
         yield services
 
 
+async def _asserted_client(
+    request: Request, form: Form, _made: Annotated[None, Depends(keys_made)]
+) -> Client | None:
+    """The client that showed an assertion, which is spent first, whatever comes of the rest."""
+    credentials = read_credentials(request.headers.get("authorization"), form)
+    if credentials.assertion is None:
+        return None
+    async with _in_oauth_words(request, request.app.state.resources.database.transaction) as services:
+        return await services.clients.authenticate(credentials, address_of(request))
+
+
+async def _proven_key(request: Request, _made: Annotated[None, Depends(keys_made)]) -> str | None:
+    """The thumbprint of the key whose proof came along; None without one. Raises InvalidDpopProof."""
+    sent = request.headers.getlist("dpop")
+    if not sent:
+        return None
+    try:
+        return await spend_proof(request, sent)
+    except ProofRefused:
+        raise InvalidDpopProof from None
+
+
+async def spend_proof(request: Request, sent: Sequence[str], token: str | None = None) -> str:
+    """The thumbprint of the one proof's key, which is shown for the first time. Raises ProofRefused."""
+    if len(sent) != 1:
+        raise ProofRefused
+    resources: AuthResources = request.app.state.resources
+    place = f"{resources.settings.issuer}{request.url.path.removeprefix('/auth')}"
+    proof = verify_proof(sent[0], Proven(request.method, place, resources.now(), token))
+    async with _in_oauth_words(request, resources.database.transaction) as services:
+        if not await services.clients.spend_proof(proof.name, proof.expires_at):
+            raise ProofRefused
+    return proof.thumbprint
+
+
 def _for_pages(
     request: Request, session: Annotated[AsyncSession, Depends(writing_session, scope="function")]
 ) -> TokenServices:
@@ -139,6 +193,8 @@ def _for_pages(
 
 
 #: For the endpoints that programs call: refusals are OAuth's.
+AssertedClient = Annotated[Client | None, Depends(_asserted_client)]
+ProvenKey = Annotated[str | None, Depends(_proven_key)]
 WritingTokens = Annotated[TokenServices, Depends(_writing, scope="function")]
 ReadingTokens = Annotated[TokenServices, Depends(_reading, scope="function")]
 #: For pages: refusals are pages.
@@ -153,6 +209,15 @@ def end_grants_with_session(parts: TokenParts, kick: Callable[[], Awaitable[None
         if await services.logouts.note_end(ended):
             after_commit(session, kick)
         await services.grants.revoke_of_session(ended.session_id)
+
+    return act
+
+
+def end_grants_with_client(parts: TokenParts) -> AfterClientEnd:
+    """Ends what was given to a client that is shut out."""
+
+    async def act(session: AsyncSession, client_id: str) -> None:
+        await token_services(parts, session).grants.revoke_with_client(client_id)
 
     return act
 

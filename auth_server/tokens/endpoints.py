@@ -13,14 +13,23 @@ from auth_server.clients.dependencies import Form, read_body
 from auth_server.clients.errors import OAuthError
 from auth_server.clients.models import Client
 from auth_server.clients.rules.parameters import FORM, parse_parameters, read_credentials
-from auth_server.tokens.dependencies import ReadingTokens, WritingTokens, address_of
-from auth_server.tokens.errors import BearerError, BearerMalformed, BearerMissing
+from auth_server.tokens.dependencies import (
+    AssertedClient,
+    ProvenKey,
+    ReadingTokens,
+    WritingTokens,
+    address_of,
+    spend_proof,
+)
+from auth_server.tokens.errors import BearerError, BearerMalformed, BearerMissing, ProofRejected
 from auth_server.tokens.rules import describable
+from auth_server.tokens.schemas import Presented, TokenRequest
 from shared.kernel.errors import AppError, Kind
+from shared.kernel.proofs import ALGORITHMS, ProofRefused
 
 router = APIRouter(tags=["tokens"])
 
-_NEVER_KEPT = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+NEVER_KEPT = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 _STATUS = {
     Kind.UNAUTHENTICATED: HTTPStatus.UNAUTHORIZED,
     Kind.FORBIDDEN: HTTPStatus.FORBIDDEN,
@@ -29,12 +38,20 @@ _STATUS = {
 }
 
 
-async def _writing_client(request: Request, form: Form, tokens: WritingTokens) -> Client:
+async def _writing_client(
+    request: Request, form: Form, asserted: AssertedClient, tokens: WritingTokens
+) -> Client:
+    if asserted is not None:
+        return asserted
     credentials = read_credentials(request.headers.get("authorization"), form)
     return await tokens.clients.authenticate(credentials, address_of(request))
 
 
-async def _reading_client(request: Request, form: Form, tokens: ReadingTokens) -> Client:
+async def _reading_client(
+    request: Request, form: Form, asserted: AssertedClient, tokens: ReadingTokens
+) -> Client:
+    if asserted is not None:
+        return asserted
     credentials = read_credentials(request.headers.get("authorization"), form)
     return await tokens.clients.authenticate(credentials, address_of(request))
 
@@ -44,31 +61,39 @@ ReadingClient = Annotated[Client, Depends(_reading_client)]
 
 
 @router.post("/auth/token")
-async def exchange(form: Form, client: WritingClient, tokens: WritingTokens) -> JSONResponse:
-    """Tokens for a code or a refresh token (RFC 6749, section 3.2)."""
-    return JSONResponse(await tokens.redemption.exchange(client, form), headers=_NEVER_KEPT)
+async def exchange(form: Form, key: ProvenKey, client: WritingClient, tokens: WritingTokens) -> JSONResponse:
+    """Tokens for a code, a refresh token, a device or the client itself (RFC 6749, section 3.2)."""
+    answer = await tokens.redemption.exchange(client, TokenRequest(form, key))
+    return JSONResponse(answer, headers=NEVER_KEPT)
 
 
 @router.post("/auth/introspect")
 async def introspect(form: Form, client: ReadingClient, tokens: ReadingTokens) -> JSONResponse:
     """Whether a token is good now (RFC 7662)."""
     found = await tokens.inspection.introspect(client, form.require("token"))
-    return JSONResponse(found, headers=_NEVER_KEPT)
+    return JSONResponse(found, headers=NEVER_KEPT)
+
+
+@router.post("/auth/standing")
+async def read_standing(form: Form, client: ReadingClient, tokens: ReadingTokens) -> JSONResponse:
+    """Whether the account `sub` is enabled, and its role of now; for our own services."""
+    found = await tokens.inspection.standing(client, form.require("sub"))
+    return JSONResponse(found, headers=NEVER_KEPT)
 
 
 @router.post("/auth/revoke")
 async def revoke(form: Form, client: WritingClient, tokens: WritingTokens) -> Response:
     """End the family of a token (RFC 7009)."""
     await tokens.inspection.revoke(client, form.require("token"))
-    return Response(headers=_NEVER_KEPT)
+    return Response(headers=NEVER_KEPT)
 
 
-async def _bearer(request: Request) -> str:
-    """The one access token of the request (RFC 6750, section 2). Raises BearerError."""
+async def _presented(request: Request) -> Presented:
+    """The one access token of the request (RFC 6750, section 2; RFC 9449, section 7). Raises BearerError."""
     if "access_token" in request.query_params:
         raise BearerMalformed
     scheme, _, sent = request.headers.get("authorization", "").partition(" ")
-    found = [sent.strip()] if scheme.lower() == "bearer" else []
+    found = [sent.strip()] if scheme.lower() in {"bearer", "dpop"} else []
     if request.headers.get("content-type", "").startswith(FORM):
         form = parse_parameters(await read_body(request))
         if "access_token" in form.repeated:
@@ -78,43 +103,52 @@ async def _bearer(request: Request) -> str:
         raise BearerMalformed
     if not found or not found[0]:
         raise BearerMissing
-    return found[0]
+    if scheme.lower() != "dpop":
+        return Presented(found[0])
+    try:
+        key = await spend_proof(request, request.headers.getlist("dpop"), found[0])
+    except ProofRefused:
+        raise ProofRejected from None
+    return Presented(found[0], key)
 
 
-Bearer = Annotated[str, Depends(_bearer)]
+Shown = Annotated[Presented, Depends(_presented)]
 
 
 @router.get("/auth/userinfo")
-async def read_userinfo(token: Bearer, tokens: ReadingTokens) -> JSONResponse:
+async def read_userinfo(shown: Shown, tokens: ReadingTokens) -> JSONResponse:
     """What the token's scopes tell of the person (OpenID Connect Core, section 5.3)."""
-    return JSONResponse(await tokens.inspection.userinfo(token), headers=_NEVER_KEPT)
+    return JSONResponse(await tokens.inspection.userinfo(shown), headers=NEVER_KEPT)
 
 
 @router.post("/auth/userinfo", include_in_schema=False)
-async def read_userinfo_by_form(token: Bearer, tokens: ReadingTokens) -> JSONResponse:
+async def read_userinfo_by_form(shown: Shown, tokens: ReadingTokens) -> JSONResponse:
     """The same, by POST."""
-    return JSONResponse(await tokens.inspection.userinfo(token), headers=_NEVER_KEPT)
+    return JSONResponse(await tokens.inspection.userinfo(shown), headers=NEVER_KEPT)
 
 
 async def answer_oauth_error(_request: Request, error: Exception) -> Response:
     """A refusal as a client understands it."""
     assert isinstance(error, OAuthError)  # noqa: S101 - registered for this class only
-    headers = dict(_NEVER_KEPT)
+    headers = dict(NEVER_KEPT)
     if error.kind is Kind.UNAUTHENTICATED:
         headers["WWW-Authenticate"] = 'Basic realm="routeloom", charset="UTF-8"'
     return _refusal(error, error.error, headers)
 
 
-async def answer_bearer_error(_request: Request, error: Exception) -> Response:
+async def answer_bearer_error(request: Request, error: Exception) -> Response:
     """A refusal of an access token (RFC 6750, section 3)."""
     assert isinstance(error, BearerError)  # noqa: S101 - registered for this class only
-    challenge = 'Bearer realm="routeloom"'
+    by_key = request.headers.get("authorization", "").lower().startswith("dpop ")
+    challenge = (
+        f'DPoP realm="routeloom", algs="{" ".join(ALGORITHMS)}"' if by_key else 'Bearer realm="routeloom"'
+    )
     if not error.error:
         return Response(
-            status_code=HTTPStatus.UNAUTHORIZED, headers={**_NEVER_KEPT, "WWW-Authenticate": challenge}
+            status_code=HTTPStatus.UNAUTHORIZED, headers={**NEVER_KEPT, "WWW-Authenticate": challenge}
         )
     challenge += f', error="{error.error}", error_description="{describable(error.detail)}"'
-    return _refusal(error, error.error, {**_NEVER_KEPT, "WWW-Authenticate": challenge})
+    return _refusal(error, error.error, {**NEVER_KEPT, "WWW-Authenticate": challenge})
 
 
 def _refusal(error: AppError, word: str, headers: dict[str, str]) -> Response:

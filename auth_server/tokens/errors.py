@@ -45,6 +45,13 @@ class UnsupportedGrantType(OAuthError):
     error = "unsupported_grant_type"
 
 
+class InvalidDpopProof(OAuthError):
+    """The request needs one DPoP proof, made for it a moment ago and never shown before."""
+
+    code = "invalid_dpop_proof"
+    error = "invalid_dpop_proof"
+
+
 class InvalidScope(OAuthError):
     """Nothing that was asked for may be granted."""
 
@@ -80,6 +87,14 @@ class InvalidToken(BearerError):
     kind = Kind.UNAUTHENTICATED
     code = "invalid_token"
     error = "invalid_token"
+
+
+class ProofRejected(BearerError):
+    """The DPoP proof is missing, does not fit the request and its token, or was shown before."""
+
+    kind = Kind.UNAUTHENTICATED
+    code = "dpop_proof_rejected"
+    error = "invalid_dpop_proof"
 
 
 class InsufficientScope(BearerError):

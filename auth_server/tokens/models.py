@@ -54,6 +54,8 @@ class OauthCode(Base):
     redirect_uri_named: Mapped[bool]
     code_challenge: Mapped[str]
     nonce: Mapped[str | None]
+    #: The key that must prove itself at the redemption (RFC 9449, section 10).
+    key_thumbprint: Mapped[str | None]
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
     consumed_at: Mapped[datetime | None]
@@ -69,11 +71,22 @@ class RefreshToken(Base):
     digest: Mapped[str] = mapped_column(primary_key=True)
     grant_id: Mapped[UUID] = mapped_column(ForeignKey("grants.id"), index=True)
     parent_digest: Mapped[str | None] = mapped_column(unique=True)
+    #: The key that a client without a secret must prove itself by (RFC 9449, section 5).
+    key_thumbprint: Mapped[str | None]
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
     consumed_at: Mapped[datetime | None]
     #: The answer that its use gave, sealed, for a client that lost it on the way.
     sealed_answer: Mapped[str | None]
+
+
+class EndedToken(Base):
+    """An access token of a service that ended before its time; other tokens end with their family."""
+
+    __tablename__ = "ended_tokens"
+
+    jti: Mapped[str] = mapped_column(primary_key=True)
+    expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
 class BackchannelLogout(Base):

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, delete, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from auth_server.accounts.models import Account
-from auth_server.tokens.models import BackchannelLogout, Grant, OauthCode, RefreshToken
+from auth_server.tokens.models import BackchannelLogout, EndedToken, Grant, OauthCode, RefreshToken
 from auth_server.tokens.schemas import RevokeReason
 
 
@@ -40,6 +40,11 @@ class GrantRepository:
         )
         found = (await self.session.execute(query)).first()
         return (found[0], found[1]) if found else None
+
+    async def find_enabled_account(self, ident: UUID) -> Account | None:
+        """The account, unless it is disabled."""
+        query = select(Account).where(Account.id == ident, Account.disabled_at.is_(None))
+        return await self.session.scalar(query)
 
     async def lock(self, ident: UUID) -> None:
         """Let no other transaction change the family before this one ends."""
@@ -80,6 +85,10 @@ class GrantRepository:
     ) -> Sequence[Grant]:
         """End everything that this person gave this client."""
         return await self.revoke([Grant.account_id == account_id, Grant.client_id == client_id], at, reason)
+
+    async def revoke_with_client(self, client_id: str, at: datetime, reason: RevokeReason) -> Sequence[Grant]:
+        """End everything that anybody gave this client."""
+        return await self.revoke([Grant.client_id == client_id], at, reason)
 
     async def revoke_of_session(
         self, session_id: UUID, at: datetime, reason: RevokeReason
@@ -154,6 +163,25 @@ class RefreshTokenRepository:
         await self.session.execute(
             update(RefreshToken).where(RefreshToken.digest == digest).values(sealed_answer=sealed)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class EndedTokenRepository:
+    """Access tokens of services that ended before their time."""
+
+    session: AsyncSession
+
+    async def add(self, jti: str, expires_at: datetime) -> None:
+        """The token of this id is no longer good; twice changes nothing."""
+        await self.session.merge(EndedToken(jti=jti, expires_at=expires_at))
+
+    async def has(self, jti: str) -> bool:
+        """Whether the token of this id ended."""
+        return await self.session.get(EndedToken, jti) is not None
+
+    async def forget_before(self, at: datetime) -> None:
+        """Delete those that have expired anyhow."""
+        await self.session.execute(delete(EndedToken).where(EndedToken.expires_at < at))
 
 
 @dataclass(frozen=True, slots=True)

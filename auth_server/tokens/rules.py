@@ -6,7 +6,7 @@ import base64
 import hashlib
 import hmac
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -16,6 +16,8 @@ from shared.kernel.secrets import BearerSecret, mint
 
 CODE_PREFIX = "rlc"
 REFRESH_PREFIX = "rlr"
+#: The class of a sign-in that cannot be relayed by a false site.
+PHISHING_RESISTANT = "phr"
 #: So many wrong verifiers burn a code.
 MOST_FAILURES = 5
 
@@ -86,6 +88,11 @@ def scopes_for(role: Role, scopes: Iterable[str]) -> tuple[str, ...]:
     return tuple(scope for scope in scopes if scope not in _OF_THE_API or scope in allowed)
 
 
+def service_scopes(role: Role, scopes: Iterable[str]) -> tuple[str, ...]:
+    """What a client may do on its own: scopes of the API only, for there is nobody to tell of."""
+    return scopes_for(role, (scope for scope in scopes if scope in _OF_THE_API))
+
+
 def reaches_the_api(scopes: Iterable[str]) -> bool:
     """Whether one of the scopes is one of the API."""
     return not _OF_THE_API.isdisjoint(scopes)
@@ -99,6 +106,17 @@ def claims_of(account: Person, scopes: Iterable[str]) -> dict[str, Any]:
         claims["preferred_username"] = account.name
         claims["role"] = account.role
     return claims
+
+
+def acr_of(amr: Iterable[str]) -> str | None:
+    """The class of the sign-in: `phr` for a passkey (OpenID EAP ACR Values); a recovery code has none."""
+    return PHISHING_RESISTANT if "pop" in set(amr) else None
+
+
+def key_of(claims: Mapping[str, Any]) -> str | None:
+    """The thumbprint of the key that an access token is bound to (RFC 9449, section 6.1)."""
+    confirmation = claims.get("cnf")
+    return str(confirmation["jkt"]) if confirmation else None
 
 
 def describable(text: str) -> str:

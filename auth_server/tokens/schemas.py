@@ -8,6 +8,8 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from auth_server.clients.rules.parameters import Parameters
+
 #: The JSON object of a token or introspection response.
 Answer = dict[str, Any]
 
@@ -23,6 +25,7 @@ class RevokeReason(StrEnum):
     SESSION_ENDED = "session_ended"
     ACCOUNT_DISABLED = "account_disabled"
     CREDENTIALS_RESET = "credentials_reset"
+    CLIENT_DISABLED = "client_disabled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,24 @@ class WantedGrant:
     redirect_uri_named: bool
     code_challenge: str
     nonce: str | None
+    #: The key that the code is bound to.
+    key_thumbprint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRequest:
+    """What an authenticated client sent to the token endpoint, and the key that it proved."""
+
+    form: Parameters
+    key_thumbprint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """An access token as it was shown, and the key that came with it."""
+
+    token: str
+    key_thumbprint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +70,7 @@ class CodePayload:
     nonce: str | None
     created_at: datetime
     expires_at: datetime
+    key_thumbprint: str | None = None
 
 
 class StoredCode(NamedTuple):

@@ -66,6 +66,7 @@ class SqlCodeStore:
                 redirect_uri_named=payload.redirect_uri_named,
                 code_challenge=payload.code_challenge,
                 nonce=payload.nonce,
+                key_thumbprint=payload.key_thumbprint,
                 created_at=payload.created_at,
                 expires_at=payload.expires_at,
                 consumed_at=None,
@@ -87,6 +88,7 @@ class SqlCodeStore:
             nonce=row.nonce,
             created_at=row.created_at,
             expires_at=row.expires_at,
+            key_thumbprint=row.key_thumbprint,
         )
         return StoredCode(payload, row.consumed_at is not None, row.failures)
 

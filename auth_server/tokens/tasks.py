@@ -82,7 +82,10 @@ def loops(parts: TokenParts, relay: LogoutRelay) -> list[Loop]:
 
     async def forget() -> None:
         async with parts.resources.database.transaction() as session:
-            await token_services(parts, session).grants.forget()
+            services = token_services(parts, session)
+            await services.grants.forget()
+            await services.inspection.forget()
+            await services.clients.forget()
 
     return [
         Loop("tokens.tell_logouts", relay.run_once, timedelta(milliseconds=50), timedelta(seconds=90)),

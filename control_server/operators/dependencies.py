@@ -11,15 +11,19 @@ from fastapi import Depends, FastAPI, Request
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
+from control_server.api_tokens.rules import source_of
 from control_server.audit.dependencies import AuditTrail, audit_service
-from control_server.operators.errors import StepUpRequired
+from control_server.keys import SIGN_IN_FAILURES
+from control_server.operators.errors import SignInRefused, StepUpRefused, StepUpRequired
 from control_server.operators.repository import OperatorRepository
 from control_server.operators.rules.freshness import is_fresh
 from control_server.operators.schemas import Browser, SignedInBrowser
 from control_server.operators.service import OperatorService, Provider, SignIn
 from control_server.operators.store import KvLogins, LoginStore, LoginsWithFallback, SqlLogins
 from control_server.resources import ControlResources
-from shared.kernel.errors import Unauthenticated
+from shared.cache.failures import failure_counters
+from shared.cache.throttling import SignInThrottle
+from shared.kernel.errors import AppError, Unauthenticated
 from shared.kernel.principal import Principal
 from shared.web.principals import find_principal
 from shared.web.transactions import Session
@@ -67,7 +71,19 @@ def prepare(app: FastAPI, resources: ControlResources) -> None:
     """What the routes of sign-in find in `app.state`."""
     app.state.provider = Provider(resources.settings, resources.http, resources.now)
     app.state.logins = login_store(resources)
+    app.state.callbacks = callback_throttle(resources)
     app.state.step_up = require_fresh_proof
+
+
+def callback_throttle(resources: ControlResources) -> SignInThrottle:
+    """One for the life of the process: it knows the callbacks that are under way."""
+    counters = failure_counters(resources.kv, SIGN_IN_FAILURES, resources.now)
+    return SignInThrottle(resources.now, counters, _is_failed_callback)
+
+
+def _is_failed_callback(refusal: AppError) -> bool:
+    """Somebody who declined, or whom the sign-in service could not answer, has guessed at nothing."""
+    return isinstance(refusal, SignInRefused | StepUpRefused)
 
 
 def login_store(resources: ControlResources) -> LoginStore:
@@ -87,6 +103,18 @@ def _sign_in(request: Request) -> SignIn:
 
 
 SignIns = Annotated[SignIn, Depends(_sign_in)]
+
+
+async def _callback_attempt(request: Request) -> AsyncIterator[None]:
+    """Around the act itself, so that its refusal is counted. Raises SignInThrottled."""
+    throttle: SignInThrottle = request.app.state.callbacks
+    limit = request.app.state.resources.settings.sign_in.failures_per_address
+    async with throttle.attempt({f"callback:{source_of(browser_of(request).address)}": limit}):
+        yield
+
+
+#: For routes that finish a sign-in.
+throttled_callback = Depends(_callback_attempt, scope="function")
 
 
 def browser_of(request: Request) -> Browser:

@@ -51,6 +51,13 @@ class AccessTokenRefused(AppError):
     code: ClassVar[str] = "access_token_refused"
 
 
+class OwnerShutOut(AppError):
+    """The account that this access token belongs to is disabled or gone."""
+
+    kind: ClassVar[Kind] = Kind.UNAUTHENTICATED
+    code: ClassVar[str] = "api_token_owner_shut_out"
+
+
 class LogoutTokenRefused(AppError):
     """The logout token is not good."""
 

@@ -19,6 +19,7 @@ from control_server.operators.dependencies import (
     browser_of,
     keep_cookie,
     login_secret,
+    throttled_callback,
 )
 from control_server.operators.errors import (
     AuthAway,
@@ -55,7 +56,7 @@ async def begin_sign_in(request: Request, sign_ins: SignIns, next_page: NextFiel
     return _sent(await sign_ins.begin(secret, next_page), secret)
 
 
-@router.get("/sign-in/callback")
+@router.get("/sign-in/callback", dependencies=[throttled_callback])
 async def finish_sign_in(
     request: Request, sign_ins: SignIns, callback: Annotated[Callback, Depends()]
 ) -> Response:

@@ -20,6 +20,7 @@ PUBLIC = {
     ("POST", "/auth/token"),  # the client and what it exchanges are in the body
     ("POST", "/auth/revoke"),
     ("POST", "/auth/introspect"),
+    ("POST", "/auth/standing"),
     ("POST", "/auth/userinfo"),  # the access token is in the body
     ("POST", "/auth/authorize"),  # another site's form; whoever is not signed in does so first
     ("POST", "/auth/logout"),  # another site's form; asks before it ends anything

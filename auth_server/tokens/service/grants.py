@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Protocol
 from uuid import UUID
 
 from auth_server.accounts.schemas import AccountChange, AccountChanged
@@ -30,6 +31,18 @@ _REVOKED_BY_CHANGE = {
 }
 
 
+class Agreed(Protocol):
+    """What a person agreed to."""
+
+    @property
+    def client_id(self) -> str:
+        """For whom."""
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """To what."""
+
+
 @dataclass(frozen=True, slots=True)
 class GrantService:
     """Grants as one database session sees them."""
@@ -45,8 +58,7 @@ class GrantService:
         ident, at = new_uuid(), self.now()
 
         async def add_grant(code_digest: str) -> None:
-            self.grants.add(self._grant(ident, person, wanted, code_digest))
-            await self.grants.flush()
+            await self.add(ident, person, wanted, code_digest)
 
         payload = CodePayload(
             grant_id=ident,
@@ -55,14 +67,18 @@ class GrantService:
             redirect_uri_named=wanted.redirect_uri_named,
             code_challenge=wanted.code_challenge,
             nonce=wanted.nonce,
+            key_thumbprint=wanted.key_thumbprint,
             created_at=at,
             expires_at=at + self.settings.tokens.code_life,
         )
-        code = await self.codes.issue(payload, add_grant)
-        about = ("grant", str(ident))
-        after = {"client": wanted.client_id, "scopes": list(wanted.scopes)}
-        self.audit.note(person.principal, "grant.opened", about, after=after)
-        return code
+        return await self.codes.issue(payload, add_grant)
+
+    async def add(self, ident: UUID, person: SignedIn, agreed: Agreed, code_digest: str) -> None:
+        """Open a family whose code has this hash."""
+        self.grants.add(self._grant(ident, person, agreed, code_digest))
+        await self.grants.flush()
+        after = {"client": agreed.client_id, "scopes": list(agreed.scopes)}
+        self.audit.note(person.principal, "grant.opened", ("grant", str(ident)), after=after)
 
     async def revoke(self, ident: UUID, reason: RevokeReason) -> None:
         """End one family; nothing where it has ended already."""
@@ -72,6 +88,11 @@ class GrantService:
         """End everything that this person gave this client, because the consent is withdrawn."""
         reason = RevokeReason.CONSENT_WITHDRAWN
         self._note(await self.grants.revoke_of_client(account_id, client_id, self.now(), reason), reason)
+
+    async def revoke_with_client(self, client_id: str) -> None:
+        """End everything that was given to a client that is shut out."""
+        reason = RevokeReason.CLIENT_DISABLED
+        self._note(await self.grants.revoke_with_client(client_id, self.now(), reason), reason)
 
     async def revoke_of_session(self, session_id: UUID) -> None:
         """End what hangs on a session that ended."""
@@ -100,15 +121,15 @@ class GrantService:
             after = {"reason": reason, "client": grant.client_id}
             self.audit.note(owner, "grant.revoked", ("grant", str(grant.id)), after=after)
 
-    def _grant(self, ident: UUID, person: SignedIn, wanted: WantedGrant, code_digest: str) -> Grant:
+    def _grant(self, ident: UUID, person: SignedIn, agreed: Agreed, code_digest: str) -> Grant:
         at = self.now()
-        offline = OpenIdScope.OFFLINE_ACCESS in wanted.scopes
+        offline = OpenIdScope.OFFLINE_ACCESS in agreed.scopes
         return Grant(
             id=ident,
             account_id=person.account_id,
-            client_id=wanted.client_id,
+            client_id=agreed.client_id,
             session_id=person.session_id,
-            scopes=list(wanted.scopes),
+            scopes=list(agreed.scopes),
             offline=offline,
             auth_time=person.auth_time,
             amr=list(person.amr),

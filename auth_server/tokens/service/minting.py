@@ -41,26 +41,38 @@ class Minter:
         return self.settings.issuer
 
     async def answer(
-        self, family: tuple[Grant, Account], client: Client, scopes: Sequence[str], nonce: str | None = None
+        self,
+        family: tuple[Grant, Account],
+        client: Client,
+        scopes: Sequence[str],
+        *,
+        nonce: str | None = None,
+        key: str | None = None,
     ) -> Answer:
         """A token response with an access token, and an ID token where `openid` was granted."""
         grant, account = family
         granted = rules.scopes_for(Role(account.role), scopes)
-        access_token = await self._access_token(grant, account, granted)
-        answer: Answer = {
-            "access_token": access_token,
-            "token_type": "Bearer",
-            "expires_in": int(self.settings.tokens.access_token_life.total_seconds()),
-            "scope": " ".join(granted),
+        whose = {
+            "sub": str(account.id),
+            "client_id": grant.client_id,
+            "grant_id": str(grant.id),
+            "role": account.role,
+            "auth_time": _seconds(grant.auth_time),
         }
+        answer = await self._answer(whose, granted, key)
         if OpenIdScope.OPENID in granted:
             claims = self._id_claims(grant, account, granted)
-            claims["at_hash"] = rules.at_hash(access_token)
+            claims["at_hash"] = rules.at_hash(answer["access_token"])
             if nonce is not None:
                 claims["nonce"] = nonce
             algorithm = Algorithm(client.id_token_signed_response_alg)
             answer["id_token"] = await self.keys.sign(claims, ID_TOKEN, algorithm)
         return answer
+
+    async def service_answer(self, client: Client, scopes: Sequence[str], key: str | None = None) -> Answer:
+        """A token response for a client that acts on its own and is its own subject (RFC 9068, 2.2)."""
+        whose = {"sub": client.id, "client_id": client.id, "role": client.role}
+        return await self._answer(whose, scopes, key)
 
     async def logout_token(self, client_id: str, subject: str, session_id: str) -> str:
         """Tells a client that a session has ended (OpenID Connect Back-Channel Logout, section 2.4)."""
@@ -75,32 +87,38 @@ class Minter:
         }
         return await self.keys.sign(claims, LOGOUT_TOKEN)
 
-    async def _access_token(self, grant: Grant, account: Account, scopes: Sequence[str]) -> str:
+    async def _answer(self, whose: dict[str, Any], scopes: Sequence[str], key: str | None) -> Answer:
         audience = [self.issuer]
         if rules.reaches_the_api(scopes):
             audience.append(self.settings.api_audience)
+        life = self.settings.tokens.access_token_life
         claims = {
             "iss": self.issuer,
             "aud": audience,
-            "sub": str(account.id),
-            "client_id": grant.client_id,
+            **whose,
             "jti": str(new_uuid()),
             "scope": " ".join(scopes),
-            "grant_id": str(grant.id),
-            "role": account.role,
-            "auth_time": _seconds(grant.auth_time),
-            **self._times(self.settings.tokens.access_token_life),
+            **({"cnf": {"jkt": key}} if key else {}),
+            **self._times(life),
         }
-        return await self.keys.sign(claims, ACCESS_TOKEN)
+        return {
+            "access_token": await self.keys.sign(claims, ACCESS_TOKEN),
+            "token_type": "DPoP" if key else "Bearer",
+            "expires_in": int(life.total_seconds()),
+            "scope": claims["scope"],
+        }
 
     def _id_claims(self, grant: Grant, account: Account, scopes: Sequence[str]) -> dict[str, Any]:
+        acr = rules.acr_of(grant.amr)
         return {
             **rules.claims_of(account, scopes),
             "iss": self.issuer,
             "aud": grant.client_id,
+            "azp": grant.client_id,
             "sid": str(grant.session_id),
             "auth_time": _seconds(grant.auth_time),
             "amr": list(grant.amr),
+            **({"acr": acr} if acr else {}),
             **self._times(self.settings.tokens.id_token_life),
         }
 

@@ -8,18 +8,19 @@ succeeds once; and tokens are made in a transaction that has checked that the fa
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
 
 from auth_server.accounts.models import Account
 from auth_server.clients.errors import UnauthorizedClient
 from auth_server.clients.models import Client
-from auth_server.clients.rules.parameters import Parameters
 from auth_server.clients.schemas import GrantType
 from auth_server.sessions.service import SessionService
 from auth_server.tokens import rules
 from auth_server.tokens.errors import (
     CodeReplayed,
+    InvalidDpopProof,
     InvalidGrant,
     InvalidScope,
     RefreshReplayed,
@@ -28,14 +29,16 @@ from auth_server.tokens.errors import (
 )
 from auth_server.tokens.models import Grant, RefreshToken
 from auth_server.tokens.repository import RefreshTokenRepository
-from auth_server.tokens.schemas import Answer, RevokeReason, StoredCode
+from auth_server.tokens.schemas import Answer, RevokeReason, StoredCode, TokenRequest
 from auth_server.tokens.service.grants import GRACE, GrantService
 from auth_server.tokens.service.minting import Minter
 from auth_server.tokens.store import CodeStore
 from shared.kernel.clock import Clock
+from shared.kernel.principal import Role
 from shared.kernel.secrets import digest_of, mint
 
 Family = tuple[Grant, Account]
+Exchange = Callable[[Client, TokenRequest], Awaitable[Answer]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +50,54 @@ class RedemptionService:
     sessions: SessionService
     minter: Minter
     now: Clock
+    #: By grant type, what other features exchange.
+    others: Mapping[str, Exchange] = field(default_factory=dict)
 
-    async def exchange(self, client: Client, form: Parameters) -> Answer:
+    async def exchange(self, client: Client, asked: TokenRequest) -> Answer:
         """Tokens for an authenticated client. Raises OAuthError."""
-        exchanges: dict[str, Callable[[Client, Parameters], Awaitable[Answer]]] = {
+        exchanges: dict[str, Exchange] = {
             GrantType.AUTHORIZATION_CODE: self._redeem,
             GrantType.REFRESH_TOKEN: self._refresh,
+            GrantType.CLIENT_CREDENTIALS: self._serve,
+            **self.others,
         }
-        wanted = form.require("grant_type")
+        wanted = asked.form.require("grant_type")
         if wanted not in exchanges:
             raise UnsupportedGrantType
         if wanted not in client.grant_types:
             raise UnauthorizedClient
-        return await exchanges[wanted](client, form)
+        if client.requires_dpop and asked.key_thumbprint is None:
+            raise InvalidDpopProof
+        return await exchanges[wanted](client, asked)
 
-    async def _redeem(self, client: Client, form: Parameters) -> Answer:
+    async def give(self, family: Family, client: Client, key: str | None, nonce: str | None = None) -> Answer:
+        """The first answer of a family, with a refresh token where the family outlives the session."""
+        grant, _ = family
+        answer = await self.minter.answer(family, client, grant.scopes, nonce=nonce, key=key)
+        if grant.offline and GrantType.REFRESH_TOKEN in client.grant_types:
+            answer["refresh_token"] = self._new_refresh_token(grant, None, _bound(client, key))
+        return answer
+
+    async def _serve(self, client: Client, asked: TokenRequest) -> Answer:
+        """A client acts on its own (RFC 6749, section 4.4); no family, and nothing to refresh."""
+        if not client.is_confidential or client.role is None:
+            raise UnauthorizedClient
+        allowed = rules.service_scopes(Role(client.role), client.scopes)
+        wanted = asked.form.get("scope")
+        scopes = tuple(scope for scope in allowed if scope in wanted.split()) if wanted else allowed
+        if not scopes:
+            raise InvalidScope
+        return await self.minter.service_answer(client, scopes, asked.key_thumbprint)
+
+    async def _redeem(self, client: Client, asked: TokenRequest) -> Answer:
+        form = asked.form
         code, verifier = form.require("code"), form.require("code_verifier")
         digest = digest_of(code)
         found = await self._find_code(code, client)
         self._check_address(found, form.get("redirect_uri"))
         if not found.taken and found.payload.expires_at <= self.now():
+            raise InvalidGrant
+        if found.payload.key_thumbprint not in {None, asked.key_thumbprint}:
             raise InvalidGrant
         if not rules.verifies(verifier, found.payload.code_challenge):
             await self._refuse_verifier(code, found)
@@ -75,13 +106,9 @@ class RedemptionService:
             await self.families.revoke(found.payload.grant_id, RevokeReason.CODE_REPLAYED)
             raise CodeReplayed
         await grants.lock(found.payload.grant_id)
-        family = await self._get_family(found)
+        family = await self.get_family(found.payload.grant_id)
         await grants.note_code_used(found.payload.grant_id, self.now())
-        grant, _ = family
-        answer = await self.minter.answer(family, client, grant.scopes, found.payload.nonce)
-        if grant.offline and GrantType.REFRESH_TOKEN in client.grant_types:
-            answer["refresh_token"] = self._new_refresh_token(grant, None)
-        return answer
+        return await self.give(family, client, asked.key_thumbprint, found.payload.nonce)
 
     async def _find_code(self, code: str, client: Client) -> StoredCode:
         """The client's own code. Raises InvalidGrant, or CodeReplayed where only the family remembers it."""
@@ -116,9 +143,9 @@ class RedemptionService:
             await self.families.revoke(found.payload.grant_id, RevokeReason.CODE_GUESSED)
         raise WrongVerifier
 
-    async def _get_family(self, found: StoredCode) -> Family:
+    async def get_family(self, ident: UUID) -> Family:
         """The family while it and its session are alive. Raises InvalidGrant."""
-        family = await self.families.grants.find_live(found.payload.grant_id, self.now())
+        family = await self.families.grants.find_live(ident, self.now())
         if family is None:
             raise InvalidGrant
         grant, account = family
@@ -126,8 +153,8 @@ class RedemptionService:
             raise InvalidGrant
         return family
 
-    async def _refresh(self, client: Client, form: Parameters) -> Answer:
-        digest = digest_of(form.require("refresh_token"))
+    async def _refresh(self, client: Client, asked: TokenRequest) -> Answer:
+        digest = digest_of(asked.form.require("refresh_token"))
         grants = self.families.grants
         row = await self.refresh_tokens.find(digest)
         if row is None:
@@ -138,11 +165,13 @@ class RedemptionService:
         row = await self.refresh_tokens.find(digest)
         if family is None or row is None or family[0].client_id != client.id:
             raise InvalidGrant
+        if row.key_thumbprint not in {None, asked.key_thumbprint}:
+            raise InvalidGrant
         if row.consumed_at is not None:
             return await self._answer_again(row)
         if row.expires_at <= self.now():
             raise InvalidGrant
-        return await self._rotate(row, family, client, form.get("scope"))
+        return await self._rotate(row, family, client, asked)
 
     async def _answer_again(self, row: RefreshToken) -> Answer:
         """The same answer within the grace, while its refresh token is unused. Raises RefreshReplayed."""
@@ -155,20 +184,21 @@ class RedemptionService:
         answer: Answer = json.loads(self.minter.keys.seal.open(row.sealed_answer, _purpose(row.digest)))
         return answer
 
-    async def _rotate(self, row: RefreshToken, family: Family, client: Client, wanted: str | None) -> Answer:
+    async def _rotate(self, row: RefreshToken, family: Family, client: Client, asked: TokenRequest) -> Answer:
         grant, _ = family
+        wanted, key = asked.form.get("scope"), asked.key_thumbprint
         scopes = wanted.split() if wanted else grant.scopes
         if not set(scopes) <= set(grant.scopes):
             raise InvalidScope
         if not await self.refresh_tokens.claim(row.digest, self.now()):
             raise InvalidGrant
-        answer = await self.minter.answer(family, client, scopes)
-        answer["refresh_token"] = self._new_refresh_token(grant, row.digest)
+        answer = await self.minter.answer(family, client, scopes, key=key)
+        answer["refresh_token"] = self._new_refresh_token(grant, row.digest, _bound(client, key))
         sealed = self.minter.keys.seal.close(json.dumps(answer), _purpose(row.digest))
         await self.refresh_tokens.keep_answer(row.digest, sealed)
         return answer
 
-    def _new_refresh_token(self, grant: Grant, parent: str | None) -> str:
+    def _new_refresh_token(self, grant: Grant, parent: str | None, key: str | None) -> str:
         secret, at = mint(rules.REFRESH_PREFIX), self.now()
         idle_end = at + self.minter.settings.tokens.refresh_idle
         self.refresh_tokens.add(
@@ -176,6 +206,7 @@ class RedemptionService:
                 digest=secret.digest,
                 grant_id=grant.id,
                 parent_digest=parent,
+                key_thumbprint=key,
                 created_at=at,
                 expires_at=min(idle_end, grant.expires_at),
                 consumed_at=None,
@@ -183,6 +214,11 @@ class RedemptionService:
             )
         )
         return secret.text
+
+
+def _bound(client: Client, key: str | None) -> str | None:
+    """The key that a refresh token is bound to: a client with a secret is bound by that already."""
+    return None if client.is_confidential else key
 
 
 def _purpose(digest: str) -> str:

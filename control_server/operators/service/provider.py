@@ -108,10 +108,15 @@ class Provider:
 
     async def introspect(self, token: str) -> dict[str, Any]:
         """What the token is good for now (RFC 7662)."""
+        return await self._told("/introspect", token=token)
+
+    async def standing(self, subject: str) -> dict[str, Any]:
+        """Whether this person's account is enabled, and its role of now."""
+        return await self._told("/standing", sub=subject)
+
+    async def _told(self, path: str, **form: str) -> dict[str, Any]:
         credentials = httpx2.BasicAuth(self.settings.sign_in.client_id, await self._secret())
-        response = await self._asked(
-            lambda: self.http.post(self._at("/introspect"), data={"token": token}, auth=credentials)
-        )
+        response = await self._asked(lambda: self.http.post(self._at(path), data=form, auth=credentials))
         if not response.is_success:
             raise AuthAway(retry_after=_RETRY)
         return dict(response.json())

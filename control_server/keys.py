@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from shared.cache import KeyFamily, KeyRegistry, Kind, Tier
+from shared.cache.failures import failure_family
 
 #: Database of both tiers that belongs to control_server.
 DATABASE = 1
@@ -125,6 +126,13 @@ LOGIN = REGISTRY.add(
         loss="the person signs in once more",
         restart="as a loss",
         correctness=True,
+    )
+)
+SIGN_IN_FAILURES = REGISTRY.add(
+    failure_family(
+        DATABASE,
+        writer="each refused callback of a sign-in and each refused bearer; the end is fixed at the first",
+        purpose="failures of an address, by its digest, over all workers",
     )
 )
 AGENT_TOKEN = REGISTRY.add(

@@ -99,6 +99,12 @@ class SignInSettings(BaseModel):
         description="With the sign-in service away, a token that was good stays good for so long",
     )
     seconds: float = Field(default=5, gt=0, le=60, description="Time for an answer of the sign-in service")
+    failures_per_address: int = Field(
+        default=30, ge=1, description="Failed sign-ins from one address (IPv6: one /64) in 15 minutes"
+    )
+    refusals_per_address: int = Field(
+        default=300, ge=1, description="Refused bearers from one address (IPv6: one /64) in 15 minutes"
+    )
 
 
 class DurableSettings(BaseModel):

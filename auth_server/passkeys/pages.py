@@ -13,8 +13,8 @@ from auth_server.passkeys.dependencies import Recovers, VisitingBrowser
 from auth_server.passkeys.errors import HashingBusy, RecoveryRefused
 from auth_server.passkeys.schemas import RecoveryAttempt
 from auth_server.sessions.dependencies import MaybeSignedIn, SignedInSession, keep_cookie
-from auth_server.sessions.errors import SignInThrottled
 from auth_server.sessions.rules import FIRST_PAGE, safe_next
+from shared.cache.throttling import SignInThrottled
 from shared.kernel.errors import AppError
 from shared.web import csrf
 from shared.web.problems import STATUS_OF_KIND

@@ -16,13 +16,15 @@ from auth_server.accounts.dependencies import AfterAccountChange
 from auth_server.accounts.schemas import AccountChanged
 from auth_server.audit.dependencies import AuditTrail, audit_service
 from auth_server.audit.service import Audit
+from auth_server.keys import SIGN_IN_FAILURES
 from auth_server.resources import AuthResources
 from auth_server.sessions.errors import StepUpNeeded
 from auth_server.sessions.repository import SessionRepository
 from auth_server.sessions.rules import FIRST_PAGE, STEP_UP_PAGE, is_fresh, safe_next
 from auth_server.sessions.schemas import Browser, SessionEnded, SignedIn
-from auth_server.sessions.service import SessionService, SignInThrottle
-from auth_server.sessions.store import LastUses, failure_counters
+from auth_server.sessions.service import SessionService
+from auth_server.sessions.store import LastUses
+from shared.cache.throttling import SignInThrottle
 from shared.kernel.errors import Unauthenticated
 from shared.web.forms import FormRefused
 from shared.web.transactions import Session
@@ -36,7 +38,7 @@ AfterSessionEnd = Callable[[AsyncSession, SessionEnded], Awaitable[None]]
 
 def sign_in_throttle(resources: AuthResources) -> SignInThrottle:
     """One for the life of the process: it knows the attempts that are under way."""
-    return SignInThrottle(resources.now, failure_counters(resources.kv, resources.now))
+    return SignInThrottle.on(resources.kv, SIGN_IN_FAILURES, resources.now)
 
 
 def session_service(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from shared.kernel.errors import AppError, Forbidden, Kind, NotFound
+from shared.kernel.errors import Forbidden, NotFound
 
 
 class SessionNotFound(NotFound):
@@ -17,10 +15,3 @@ class StepUpNeeded(Forbidden):
     """Confirm with your passkey first: the last time is more than five minutes ago."""
 
     code = "step_up_needed"
-
-
-class SignInThrottled(AppError):
-    """Too many failed attempts. Wait, then try again."""
-
-    kind: ClassVar[Kind] = Kind.THROTTLED
-    code: ClassVar[str] = "sign_in_throttled"

@@ -18,8 +18,9 @@ from auth_server.passkeys.schemas import Ceremony, CeremonyKind, RelyingParty
 from auth_server.passkeys.store import CeremonyStore
 from auth_server.sessions import rules as session_rules
 from auth_server.sessions.schemas import Browser
-from auth_server.sessions.service import SessionService, SignInThrottle
+from auth_server.sessions.service import SessionService
 from auth_server.settings import SignInSettings
+from shared.cache.throttling import SignInThrottle
 from shared.kernel.clock import Clock
 from shared.kernel.principal import Principal, PrincipalKind
 

@@ -1,6 +1,5 @@
-"""Sign-in sessions, and how often somebody may fail to get one."""
+"""Sign-in sessions."""
 
 from auth_server.sessions.service.sessions import PASSKEY, RECOVERY_CODE, SessionService
-from auth_server.sessions.service.throttling import SignInThrottle
 
-__all__ = ["PASSKEY", "RECOVERY_CODE", "SessionService", "SignInThrottle"]
+__all__ = ["PASSKEY", "RECOVERY_CODE", "SessionService"]

@@ -230,7 +230,7 @@ def control_settings(url: str, directory: Path, origin: str, inner: str) -> Cont
             "state_directory": directory,
             "web": {"public_url": origin},
             "auth_url": inner,
-            "sign_in": {"seconds": 2},
+            "sign_in": {"seconds": 2, "failures_per_address": 60},
         }
     )
 

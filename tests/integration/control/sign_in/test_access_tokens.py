@@ -219,3 +219,16 @@ async def test_strange_keys_do_not_make_it_ask_again_and_again(
     for number in range(10):
         assert (await house.api(changed(token, 0, kid=f"k{number}"))).status_code == 401
     assert asked.count("/auth/jwks.json") <= 1
+
+
+async def test_too_many_bad_bearers_from_one_address_are_not_looked_at(own_house: House) -> None:
+    good = (await own_house.access_token())["access_token"]
+    throttle = own_house.control_app.state.authenticate.throttle
+    throttle.limit = 5
+    seen = [(await own_house.api(f"{good}{number}")).status_code for number in range(6)]
+    assert seen == [401] * 5 + [429]
+    answer = await own_house.api(good)
+    assert (answer.status_code, answer.json()["code"]) == (429, "sign_in_throttled")
+    assert int(answer.headers["retry-after"]) <= 900
+    own_house.clock.turn(timedelta(seconds=901))
+    assert (await own_house.api((await own_house.access_token())["access_token"])).status_code == 200

@@ -161,3 +161,14 @@ async def test_a_link_session_signs_out_here(house: House) -> None:
     surfer = await house.by_link()
     assert (await surfer.post("/sign-out")).headers["location"] == "/sign-in"
     assert not await house.is_in(surfer)
+
+
+async def test_too_many_spoilt_callbacks_from_one_address_wait(own_house: House) -> None:
+    surfer = await own_house.known_there(await own_house.account())
+    good = await surfer.callback_of()
+    spoilt = [await surfer.get(f"/sign-in/callback?state=sql-{n}&code=x") for n in range(61)]
+    assert [answer.status_code for answer in spoilt] == [410] * 60 + [429]
+    assert "Too many failed attempts" in spoilt[-1].text
+    assert (await surfer.get(good)).status_code == 429
+    own_house.clock.turn(timedelta(seconds=901))
+    assert (await surfer.sign_in()).status_code == 303

@@ -63,6 +63,37 @@ class TokenSettings(BaseModel):
     )
 
 
+class OwnershipSettings(BaseModel):
+    """Proofs that somebody maintains an object of the registry."""
+
+    model_config = ConfigDict(frozen=True)
+
+    namespace: str = Field(
+        default="routeloom-ownership",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$",
+        description="Namespace of SSH signatures; one that no other program signs for",
+    )
+    challenge_life: timedelta = Field(
+        default=timedelta(minutes=15),
+        le=timedelta(minutes=55),
+        description="A challenge must be signed within so long",
+    )
+    shared_maintainers: tuple[str, ...] = Field(
+        default=("DN42-MNT", "DUMMY-MNT"),
+        description="Maintainers that many people hold; they never prove ownership",
+    )
+    registry_seconds: float = Field(
+        default=3.0, gt=0, le=10, description="The registry service must answer a question within so long"
+    )
+    check_every: timedelta = Field(
+        default=timedelta(minutes=5), description="Each proof is compared with the registry so often"
+    )
+    believed_for: timedelta = Field(
+        default=timedelta(hours=24),
+        description="With the registry away, clients are told of a proof for so long after its last check",
+    )
+
+
 class AuthSettings(SettingsFromEnvironment):
     """Everything that auth_server can be told."""
 
@@ -77,6 +108,12 @@ class AuthSettings(SettingsFromEnvironment):
     fleet_name: str = Field(default="loom-net", max_length=40, description="Name shown on the pages")
     sign_in: SignInSettings = SignInSettings()
     tokens: TokenSettings = TokenSettings()
+    ownership: OwnershipSettings = OwnershipSettings()
+    registry_url: str = Field(
+        default="",
+        validation_alias="ROUTELOOM_REGISTRY_URL",
+        description="Where this service reaches the registry service; by default the public address",
+    )
 
     @property
     def issuer(self) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cache as cached
 
 import httpx2
 
@@ -16,6 +14,7 @@ from shared.cache import Cache, Tier, open_cache
 from shared.database import Database, open_database
 from shared.kernel.clock import Clock, utc_now
 from shared.runtime_state import RedisRuntimeClient, serving_runtime_state
+from shared.web.outgoing import service_client
 from shared.web.runtime_state import deployment_of
 
 #: Number of this service's database in both tiers.
@@ -44,7 +43,7 @@ async def open_resources(settings: ControlSettings, now: Clock = utc_now) -> Asy
     async with (
         serving_runtime_state(settings.runtime_state, deployment_of(settings)) as runtime_state,
         _stores(settings) as (database, kv, cache),
-        _http(settings) as http,
+        service_client(settings.sign_in.seconds) as http,
         open_durable(settings, database) as durable,
     ):
         yield ControlResources(
@@ -57,17 +56,6 @@ async def open_resources(settings: ControlSettings, now: Clock = utc_now) -> Asy
             durable=durable,
             now=now,
         )
-
-
-def _http(settings: ControlSettings) -> httpx2.AsyncClient:
-    """Takes no proxy from the environment: services reach each other directly."""
-    return httpx2.AsyncClient(verify=_authorities(), timeout=settings.sign_in.seconds, trust_env=False)
-
-
-@cached
-def _authorities() -> ssl.SSLContext:
-    """The system's authorities, or those of `SSL_CERT_FILE`; reading them takes 20 ms, so once a process."""
-    return ssl.create_default_context()
 
 
 @asynccontextmanager

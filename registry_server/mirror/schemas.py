@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
+from registry_server.history.schemas import LoggedCommit
 from registry_server.objects.schemas import FileVersion, IndexCounts
 
 #: An absolute path, a URL of a transport that runs no command of the URL's choosing, or user@host:path.
@@ -93,6 +94,9 @@ class SyncPlan:
     committed_at: datetime
     removed: list[bytes]
     files: list[FileVersion]
+    #: The last commit of the history that these commits follow; None: they replace it.
+    history_base: str | None = None
+    commits: list[LoggedCommit] = field(default_factory=list)
 
 
 class SyncTrigger(StrEnum):

@@ -8,6 +8,8 @@ from typing import Protocol
 
 import structlog
 
+from registry_server.history.schemas import LoggedCommit
+from registry_server.history.service import HistoryIndex
 from registry_server.mirror.errors import RepositoryBroken, SyncHeld, SyncRunning, UpstreamUnavailable
 from registry_server.mirror.models import MirrorState, Sync
 from registry_server.mirror.repository import MirrorRepository
@@ -176,6 +178,7 @@ class _Attempt:
         else:
             self.mode = SyncMode.FULL
             removed, entries = [], await upstream.tree(commit)
+        history_base, commits = await self._new_commits(commit)
         return SyncPlan(
             mode=self.mode,
             base=base,
@@ -184,7 +187,20 @@ class _Attempt:
             committed_at=await upstream.committed_at(commit),
             removed=removed,
             files=await upstream.read([entry for entry in entries if entry.path.startswith(b"data/")]),
+            history_base=history_base,
+            commits=commits,
         )
+
+    async def _new_commits(self, commit: str) -> tuple[str | None, list[LoggedCommit]]:
+        """What to add to the history, and after which commit; all of it where the line is another one."""
+        upstream = self.service.upstream
+        async with self.service.database.reading() as session:
+            base = await HistoryIndex.within(session).last()
+        if base == commit:
+            return base, []
+        if base is not None and (following := await upstream.log(base, commit)) is not None:
+            return base, following
+        return None, await upstream.log(None, commit) or []
 
     async def _apply(self, plan: SyncPlan) -> tuple[SyncRead, IndexCounts]:
         """The one transaction: objects and all that is derived, the sync and the commit, or nothing."""
@@ -205,6 +221,7 @@ class _Attempt:
             reason = doubt(before, counts, service.settings.drop_share, service.settings.drop_floor)
             if reason and not self.force:
                 raise SyncHeld(f"Held: {reason}.")
+            await HistoryIndex.within(session).extend(plan.history_base, plan.commits)
             # Never below a version that the tier has reached, even if this database was restored.
             number = max(state.last_sync, reached + 1)
             self._advance(state, plan, number, counts)

@@ -35,19 +35,6 @@ class ObjectRow(Base):
     asn: Mapped[int | None] = mapped_column(BigInteger, index=True)
 
 
-class AttributeRow(Base):
-    """One attribute, in the order of the file."""
-
-    __tablename__ = "attributes"
-    __table_args__ = ({"sqlite_with_rowid": False},)
-
-    object_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    position: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    name: Mapped[str]
-    value: Mapped[str]
-    line: Mapped[int]
-
-
 class ReferenceRow(Base):
     """One object names another."""
 
@@ -93,6 +80,31 @@ class RouteRow(Base):
     length: Mapped[int]
     prefix: Mapped[str]
     max_length: Mapped[int | None]
+
+
+class NetworkRow(Base):
+    """The address block of an inetnum or inet6num, packed as those of routes are."""
+
+    __tablename__ = "networks"
+    __table_args__ = (Index("ix_networks_range", "family", "first", "last"),)
+
+    object_id: Mapped[int] = mapped_column(_ROW_ID, primary_key=True, autoincrement=False)
+    family: Mapped[int]
+    first: Mapped[bytes] = mapped_column(LargeBinary)
+    last: Mapped[bytes] = mapped_column(LargeBinary)
+    length: Mapped[int]
+    prefix: Mapped[str]
+
+
+class TextRow(Base):
+    """What people search an object by, in small letters; keys and proofs are left out."""
+
+    __tablename__ = "object_texts"
+
+    object_id: Mapped[int] = mapped_column(_ROW_ID, primary_key=True, autoincrement=False)
+    #: The name that a list shows beside the key, as written.
+    title: Mapped[str]
+    body: Mapped[str]
 
 
 class FilterRow(Base):

@@ -195,6 +195,8 @@ class RegistryObject:
     attributes: tuple[Attribute, ...] = ()
     references: tuple[Reference, ...] = ()
     routes: tuple[Route, ...] = ()
+    #: The block of an inetnum or inet6num.
+    network: Prefix | None = None
     asn: int | None = None
     problems: tuple[Problem, ...] = field(default=())
 
@@ -217,9 +219,10 @@ class IndexRows:
     """What is stored for some files, as plain rows in the order of the tables' columns."""
 
     objects: list[tuple[Any, ...]] = field(default_factory=list)
-    attributes: list[tuple[Any, ...]] = field(default_factory=list)
     references: list[tuple[Any, ...]] = field(default_factory=list)
     routes: list[tuple[Any, ...]] = field(default_factory=list)
+    networks: list[tuple[Any, ...]] = field(default_factory=list)
+    texts: list[tuple[Any, ...]] = field(default_factory=list)
     problems: list[tuple[Any, ...]] = field(default_factory=list)
     #: Files that are no objects and say which ROAs there may be, byte for byte.
     filters: list[tuple[Any, ...]] = field(default_factory=list)

@@ -14,7 +14,7 @@ from registry_server.objects.rules.rows import index_rows
 from registry_server.objects.schemas import FileVersion, IndexCounts, Problem, ProblemCode
 
 #: Raised when a file would be read differently than before: everything is then read anew.
-GRAMMAR_VERSION = 2
+GRAMMAR_VERSION = 3
 #: Files that are read and stored together: bounds the memory of a load.
 _CHUNK = 2000
 

@@ -9,8 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from registry_server.lookup.rules.stored import StoredObject, StoredRoute
 from registry_server.mirror.models import MirrorState
-from registry_server.objects.models import AttributeRow, ObjectRow, ReferenceRow, RouteRow
+from registry_server.objects.models import ObjectRow, ReferenceRow, RouteRow
 from registry_server.objects.rules.classes import fold
+from registry_server.objects.rules.grammar import parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +77,5 @@ class LookupRepository:
         row = (await self.session.execute(statement)).one_or_none()
         if row is None:
             return None
-        attributes = await self.session.execute(
-            select(AttributeRow.name, AttributeRow.value)
-            .where(AttributeRow.object_id == row.id)
-            .order_by(AttributeRow.position)
-        )
-        return StoredObject(row.path, row.key, row.raw, [(name, value) for name, value in attributes])
+        attributes, _ = parse(row.raw)
+        return StoredObject(row.path, row.key, row.raw, [(each.name, each.value) for each in attributes])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from registry_server.history.schemas import FileChange, LoggedCommit
 from registry_server.mirror.schemas import RemoteTip, TreeDifference, TreeEntry
 
 #: Regular files; the rest are symbolic links and commits of other repositories.
@@ -73,6 +74,42 @@ def parse_remote(output: bytes, branch: str | None) -> RemoteTip | None:
             commits[name] = value
     commit = commits.get(f"refs/heads/{branch}")
     return RemoteTip(branch, commit) if branch and commit else None
+
+
+#: Fields of a commit, in one record; `parse_log` reads it.
+LOG_FORMAT = "%x02%H%x1f%P%x1f%at%x1f%an%x1f%s"
+_COMMIT, _FIELD, _NO_BLOB = b"\x02", b"\x1f", b"0" * 40
+
+
+def parse_log(output: bytes) -> list[LoggedCommit]:
+    """`log --raw -z` in LOG_FORMAT: a record for each commit, then two for each file that it changed."""
+    commits: list[LoggedCommit] = []
+    records = iter(output.split(b"\0"))
+    for record in records:
+        if record.startswith(_COMMIT):
+            commits.append(_logged(record[1:]))
+        elif record:
+            _, _, before, after, _ = record.lstrip(b"\n:").split(b" ")
+            path = next(records)
+            if path.startswith(b"data/"):
+                commits[-1].changes.append(FileChange(path, _blob(before), _blob(after)))
+    return commits
+
+
+def _logged(record: bytes) -> LoggedCommit:
+    commit, parents, at, author, summary = record.split(_FIELD, 4)
+    return LoggedCommit(
+        commit=commit.decode(),
+        parent=parents.decode().split(" ", 1)[0] or None,
+        authored=int(at or b"0"),
+        author=author.decode(errors="replace"),
+        summary=summary.decode(errors="replace"),
+        changes=[],
+    )
+
+
+def _blob(name: bytes) -> str | None:
+    return None if name == _NO_BLOB else name.decode()
 
 
 def redact(text: str) -> str:

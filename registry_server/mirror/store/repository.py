@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from registry_server.history.schemas import LoggedCommit
 from registry_server.mirror.errors import MirrorNotConfigured, RepositoryBroken, UpstreamUnavailable
 from registry_server.mirror.rules import output
 from registry_server.mirror.schemas import MirrorSettings, RemoteTip, TreeDifference, TreeEntry
@@ -103,6 +104,30 @@ class BareRepository:
         """What changed between two commits, whatever lies between them."""
         options = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev")
         return output.parse_difference(await self._read("diff-tree", *options, older, newer))
+
+    async def log(self, base: str | None, commit: str) -> list[LoggedCommit] | None:
+        """The commits of the main line after `base`, oldest first; None where `base` is not on that line."""
+        span = commit if base is None else f"{base}..{commit}"
+        order = ("--first-parent", "--reverse", "--diff-merges=first-parent", "--root")
+        shown = ("--raw", "-z", "--no-renames", "--no-abbrev", "--no-notes", f"--format={output.LOG_FORMAT}")
+        try:
+            commits = output.parse_log(await self._read("log", *order, *shown, span, "--"))
+        except RepositoryBroken:
+            if base is None:
+                raise
+            return None
+        if base is not None and (not commits or commits[0].parent != base):
+            return None
+        return commits
+
+    async def text(self, blob: str) -> bytes | None:
+        """The text of any time, or None where it is not at hand, or too large to be shown."""
+        try:
+            if self.settings.file_bytes < int(await self.git.run("cat-file", "-s", blob)):
+                return None
+            return await self.git.run("cat-file", "blob", blob)
+        except (GitFailed, UpstreamUnavailable, RepositoryBroken):
+            return None
 
     async def read(self, entries: Sequence[TreeEntry]) -> list[FileVersion]:
         """The text of the files; what is no file or too large is named, not read."""

@@ -10,20 +10,21 @@ from sqlalchemy import ColumnElement, delete, exists, func, literal, not_, selec
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from registry_server.objects.models import (
-    AttributeRow,
     FilterRow,
+    NetworkRow,
     ObjectRow,
     ProblemRow,
     ReferenceRow,
     RouteRow,
+    TextRow,
 )
-from registry_server.objects.repository.bulk import insert_rows
 from registry_server.objects.schemas import IndexCounts, IndexRows, ProblemCode
+from registry_server.tables import insert_rows
 
 #: Bound parameters of one statement: the smallest limit of either database is far above.
 _CHUNK = 500
-_TABLES = (ObjectRow, AttributeRow, ReferenceRow, RouteRow, ProblemRow, FilterRow)
-_DERIVED = (AttributeRow, ReferenceRow, RouteRow)
+_TABLES = (ObjectRow, ReferenceRow, RouteRow, NetworkRow, TextRow, ProblemRow, FilterRow)
+_DERIVED = (ReferenceRow, RouteRow, NetworkRow, TextRow)
 Item = TypeVar("Item")
 
 
@@ -63,9 +64,10 @@ class IndexRepository:
     async def insert(self, rows: IndexRows) -> None:
         """Store the rows."""
         await insert_rows(self.session, ObjectRow, rows.objects)
-        await insert_rows(self.session, AttributeRow, rows.attributes)
         await insert_rows(self.session, ReferenceRow, rows.references)
         await insert_rows(self.session, RouteRow, rows.routes)
+        await insert_rows(self.session, NetworkRow, rows.networks)
+        await insert_rows(self.session, TextRow, rows.texts)
         await insert_rows(self.session, ProblemRow, rows.problems)
         await insert_rows(self.session, FilterRow, rows.filters)
 

@@ -67,6 +67,7 @@ class _Judge:
             attributes=tuple(self.attributes),
             references=references,
             routes=derived,
+            network=self.prefix if sound and self.of_class.key == "cidr" else None,
             asn=self.asn if sound else None,
             problems=tuple(self.problems),
         )

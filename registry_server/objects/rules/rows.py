@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from registry_server.objects.rules.classes import CLASSES, fold
 from registry_server.objects.rules.paths import FILTERS, place, show
 from registry_server.objects.rules.reading import read_object
+from registry_server.objects.rules.search import searched_text
 from registry_server.objects.schemas import (
     FileVersion,
     IndexRows,
@@ -60,9 +61,6 @@ def _store_object(
 
 
 def _derive(rows: IndexRows, found: RegistryObject, ident: int) -> None:
-    rows.attributes.extend(
-        (ident, position, *attribute) for position, attribute in enumerate(found.attributes)
-    )
     classes = _TARGETS[found.object_class]
     rows.references.extend(
         (ident, position, *reference, classes[reference.attribute], False)
@@ -72,3 +70,6 @@ def _derive(rows: IndexRows, found: RegistryObject, ident: int) -> None:
         (ident, origin, prefix.family, prefix.first, prefix.last, prefix.length, prefix.text, max_length)
         for prefix, origin, max_length in found.routes
     )
+    if found.network is not None:
+        rows.networks.append((ident, *found.network))
+    rows.texts.append((ident, *searched_text(found)))

@@ -18,12 +18,13 @@ from sqlalchemy import select
 from registry_server.mirror.schemas import SyncRead, SyncTrigger
 from registry_server.mirror.service import MirrorService
 from registry_server.objects.models import (
-    AttributeRow,
     FilterRow,
+    NetworkRow,
     ObjectRow,
     ProblemRow,
     ReferenceRow,
     RouteRow,
+    TextRow,
 )
 from registry_server.objects.schemas import IndexCounts
 from registry_server.resources import RegistryResources, open_resources
@@ -139,7 +140,7 @@ class Registry:
         async with self.resources.database.reading() as session:
             paths = {row[0]: row[1] for row in await session.execute(select(ObjectRow.id, ObjectRow.path))}
             found: dict[str, list[Any]] = {}
-            for model in (ObjectRow, AttributeRow, ReferenceRow, RouteRow, ProblemRow, FilterRow):
+            for model in (ObjectRow, ReferenceRow, RouteRow, NetworkRow, TextRow, ProblemRow, FilterRow):
                 rows = [tuple(row) for row in await session.execute(select(*model.__table__.columns))]
                 if model not in {ProblemRow, FilterRow}:
                     rows = [(paths[row[0]], *row[1:]) for row in rows]

@@ -1,0 +1,1 @@
+"""Who changed which object when: an index of the registry's commits, and the difference that each made."""

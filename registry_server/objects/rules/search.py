@@ -1,0 +1,39 @@
+"""What people search an object by."""
+
+from __future__ import annotations
+
+from registry_server.objects.rules.classes import CLASSES
+from registry_server.objects.schemas import RegistryObject
+
+#: The attribute that names an object to people.
+_TITLES = {
+    "aut-num": "as-name",
+    "inetnum": "netname",
+    "inet6num": "netname",
+    "person": "person",
+    "role": "role",
+    "organisation": "org-name",
+    "registry": "url",
+}
+#: Proofs and armour find nothing, references are found by their target, and the rest stands everywhere.
+_LEFT_OUT = {"auth", "certif", "fingerpr", "ds-rdata", "source", "inetnum", "inet6num"}
+_NOT_SEARCHED = {
+    name: frozenset({name, of_class.key, *of_class.references, *_LEFT_OUT} - {_TITLES.get(name, "")})
+    for name, of_class in CLASSES.items()
+}
+#: A longer text is searched by its beginning.
+_LONGEST = 8192
+_LONGEST_TITLE = 200
+
+
+def searched_text(found: RegistryObject) -> tuple[str, str]:
+    """The name as written, and the text in small letters, a line for each line of the object."""
+    wanted = _TITLES.get(found.object_class, "descr")
+    skipped = _NOT_SEARCHED[found.object_class]
+    title, lines = "", []
+    for name, value, _ in found.attributes:
+        if name == wanted and not title:
+            title = value
+        if name not in skipped:
+            lines.append(value)
+    return title[:_LONGEST_TITLE], "\n".join(lines)[:_LONGEST].lower()

@@ -5,21 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
+from tests.chromium import chromium, new_context
 from tests.journeys.lite import Lite, lite
 
 pytestmark = pytest.mark.browser
 
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 PAGES = (
     "/",
     "/nodes",
@@ -34,7 +26,6 @@ PAGES = (
     "/alerts",
     "/auth/sign-in",
 )
-PATIENCE = 30_000
 AXE = Path(__file__).parents[1] / "conformance/auth/clients/node_modules/axe-core/axe.min.js"
 
 
@@ -46,17 +37,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lite]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
+    with chromium() as launched:
         yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="module")
 def state(server: Lite, browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The cookies of a browser that followed the link."""
     kept = tmp_path_factory.mktemp("browser") / "state.json"
-    context = browser.new_context()
+    context = new_context(browser)
     page = context.new_page()
     page.goto(server.link)
     expect(page).to_have_url(f"{server.url}/")
@@ -68,8 +57,7 @@ def state(server: Lite, browser: Browser, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture
 def page(request: pytest.FixtureRequest, server: Lite, browser: Browser, state: Path) -> Iterator[Page]:
     """A signed-in page; any complaint of the browser fails the test."""
-    context = browser.new_context(storage_state=state, base_url=server.url)
-    context.set_default_timeout(PATIENCE)
+    context = new_context(browser, storage_state=state, base_url=server.url)
     opened = context.new_page()
     complaints: list[str] = []
 
@@ -123,7 +111,7 @@ def test_the_dashboard_shows_the_node_online(page: Page) -> None:
 def test_every_line_of_a_probe_reaches_the_screen(page: Page, tool: str) -> None:
     start(page, tool, "127.0.0.1")
     expect(page.locator("[data-terminal-lines]")).to_contain_text("127.0.0.1")
-    expect(page.get_by_role("button", name="Run again")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Run again")).to_be_visible()
     found = numbers(page)
     assert found == list(range(1, len(found) + 1))
     expect(page.get_by_text("Done").first).to_be_visible()
@@ -205,7 +193,7 @@ def test_no_page_scrolls_sideways_or_speaks_the_wrong_language(
 
 
 def test_a_stranger_is_sent_to_sign_in_and_back(server: Lite, browser: Browser) -> None:
-    context = browser.new_context(base_url=server.url)
+    context = new_context(browser, base_url=server.url)
     opened = context.new_page()
     opened.goto("/nodes")
     expect(opened).to_have_url(f"{server.url}/sign-in?next=/nodes")

@@ -8,25 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 import uvicorn
-from playwright.sync_api import sync_playwright
 
+from tests.chromium import chromium, new_context
 from tests.unit.shared.web.pages.gallery.app import gallery_app
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser, Page
-
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 class Watched:
@@ -63,16 +52,14 @@ def gallery() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
-        yield browser
-        browser.close()
+    with chromium() as launched:
+        yield launched
 
 
 @contextmanager
 def opened(browser: Browser, address: str, width: int = 1440, **options: str) -> Iterator[Watched]:
     """A page in a context of its own; `options` are color_scheme and locale."""
-    context = browser.new_context(viewport={"width": width, "height": 900}, **options)  # type: ignore[arg-type]
+    context = new_context(browser, viewport={"width": width, "height": 900}, **options)
     watched = Watched(context.new_page())
     watched.page.goto(address)
     yield watched

@@ -1,0 +1,1 @@
+"""BIRD's control socket: framing, commands, and what the answers mean."""

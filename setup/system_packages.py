@@ -50,6 +50,8 @@ TO_TEST = (
     Need("iproute2", "ip"),
     Need("bird2", "bird"),
     Need("caddy", "caddy"),
+    Need("wireguard-go", "wireguard-go"),
+    Need("wireguard-tools", "wg"),
 )
 
 

@@ -22,7 +22,7 @@ _FOR_ALL = frozenset(
 #: Pages of origins that a client registered. The authorization endpoint is not among them: it is visited.
 _FOR_REGISTERED = frozenset({"/auth/token", "/auth/revoke", "/auth/userinfo"})
 _METHODS = "GET, POST"
-_HEADERS = "Authorization, Content-Type"
+_HEADERS = "Authorization, Content-Type, DPoP"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,12 @@ from auth_server.authorization import endpoints as authorization_endpoints
 from auth_server.authorization import pages as authorization_pages
 from auth_server.authorization import tasks as authorization_tasks
 from auth_server.authorization.errors import AuthorizationRefused, SentBack
+from auth_server.clients import endpoints as client_endpoints
 from auth_server.clients.errors import OAuthError
+from auth_server.ownership import dependencies as ownership_dependencies
+from auth_server.ownership import endpoints as ownership_endpoints
+from auth_server.ownership import pages as ownership_pages
+from auth_server.ownership import tasks as ownership_tasks
 from auth_server.passkeys import dependencies as passkey_dependencies
 from auth_server.passkeys import endpoints as passkey_endpoints
 from auth_server.passkeys import pages as passkey_pages
@@ -44,8 +49,11 @@ ROUTERS = (
     session_endpoints.router,
     portal_endpoints.router,
     audit_endpoints.router,
+    client_endpoints.router,
+    ownership_endpoints.router,
     session_pages.router,
     passkey_pages.router,
+    ownership_pages.router,
     *portal_pages.routers,
     authorization_endpoints.router,
     authorization_pages.router,
@@ -115,9 +123,11 @@ def _assemble(app: FastAPI, resources: AuthResources) -> Assembled:
     # What ends with an account's right to sign in, in this order, inside the transaction of the change.
     app.state.after_account_change = [end_sessions_with_account(app, resources)]
     passkey_dependencies.prepare(app, resources)
+    ownership_dependencies.prepare(app, resources)
     tokens = token_dependencies.prepare(app, resources)
     relay = app.state.logout_relay = token_tasks.LogoutRelay(tokens)
     app.state.after_session_end.append(token_dependencies.end_grants_with_session(tokens, relay.kick))
+    app.state.after_client_end = [token_dependencies.end_grants_with_client(tokens)]
     app.state.after_account_change += [
         token_dependencies.end_grants_with_account(tokens),
         token_dependencies.tell_of_new_role(
@@ -130,6 +140,7 @@ def _assemble(app: FastAPI, resources: AuthResources) -> Assembled:
             session_tasks.note_uses(resources, app.state.last_uses),
             *session_tasks.loops(resources),
             *passkey_tasks.loops(resources),
+            *ownership_tasks.loops(ownership_dependencies.rechecking(app, resources)),
             *authorization_tasks.loops(resources),
             *token_tasks.loops(tokens, relay),
         ],

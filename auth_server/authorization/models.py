@@ -1,4 +1,4 @@
-"""Tables of consents and of questions that are put to people."""
+"""Tables of consents, of questions that are put to people, and of requests that clients pushed."""
 
 from __future__ import annotations
 
@@ -34,5 +34,17 @@ class AuthorizationRequest(Base):
     client_id: Mapped[str] = mapped_column(ForeignKey("clients.id"))
     wanted: Mapped[dict[str, Any]]
     created_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+    consumed_at: Mapped[datetime | None]
+
+
+class PushedRequest(Base):
+    """A request that a client left here before the person comes (RFC 9126); only the hash of its name."""
+
+    __tablename__ = "pushed_requests"
+
+    digest: Mapped[str] = mapped_column(primary_key=True)
+    client_id: Mapped[str] = mapped_column(ForeignKey("clients.id"))
+    parameters: Mapped[dict[str, Any]]
     expires_at: Mapped[datetime] = mapped_column(index=True)
     consumed_at: Mapped[datetime | None]

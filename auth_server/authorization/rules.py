@@ -12,13 +12,15 @@ from auth_server.authorization.schemas import Wanted
 from auth_server.clients.rules.parameters import Parameters
 from auth_server.clients.schemas import ALL_SCOPES, GrantType, OpenIdScope
 from auth_server.signing_keys.schemas import Algorithm
-from auth_server.tokens.rules import is_challenge
+from auth_server.tokens.rules import PHISHING_RESISTANT, is_challenge
 from auth_server.tokens.schemas import WantedGrant
+from shared.kernel.proofs import ALGORITHMS
 
 _PROMPTS = frozenset({"none", "login", "consent", "select_account"})
-_AUTHENTICATIONS = ("client_secret_basic", "client_secret_post", "none")
+_CONFIDENTIAL = ("client_secret_basic", "client_secret_post", "private_key_jwt")
+_AUTHENTICATIONS = (*_CONFIDENTIAL, "none")
 _CLAIMS = (
-    *("sub", "iss", "aud", "exp", "iat", "auth_time", "amr", "nonce", "at_hash", "sid"),
+    *("sub", "iss", "aud", "azp", "exp", "iat", "auth_time", "acr", "amr", "nonce", "at_hash", "sid"),
     *("name", "preferred_username", "role"),
 )
 
@@ -85,7 +87,8 @@ class Asking:
             raise self.refusal("invalid_request", "The parameter max_age is not a number of seconds.")
         asked_at = self.sent.get(ASKED_AT) or ""
         began = int(asked_at) if _INSTANT.fullmatch(asked_at) else int(at.timestamp())
-        anew = "login" in self._read_prompts()
+        # A person who is to choose an account does so by signing in.
+        anew = not self._read_prompts().isdisjoint({"login", "select_account"})
         if anew and not asked_at:
             return began + 1  # no sign-in so far is new enough
         bounds = [began] if anew else []
@@ -159,7 +162,13 @@ def metadata(issuer: str) -> dict[str, Any]:
         "id_token_signing_alg_values_supported": [algorithm.value for algorithm in Algorithm],
         "token_endpoint_auth_methods_supported": list(_AUTHENTICATIONS),
         "revocation_endpoint_auth_methods_supported": list(_AUTHENTICATIONS),
-        "introspection_endpoint_auth_methods_supported": list(_AUTHENTICATIONS[:2]),
+        "introspection_endpoint_auth_methods_supported": list(_CONFIDENTIAL),
+        **{
+            f"{endpoint}_endpoint_auth_signing_alg_values_supported": list(ALGORITHMS)
+            for endpoint in ("token", "revocation", "introspection")
+        },
+        "dpop_signing_alg_values_supported": list(ALGORITHMS),
+        "acr_values_supported": [PHISHING_RESISTANT],
         "code_challenge_methods_supported": ["S256"],
         "claim_types_supported": ["normal"],
         "claims_supported": list(_CLAIMS),

@@ -2,26 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Annotated
 
 from fastapi import Depends, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from auth_server.accounts.dependencies import Administrator
+from auth_server.audit.dependencies import AuditTrail
+from auth_server.audit.service import Audit
 from auth_server.clients.errors import InvalidRequest
-from auth_server.clients.repository import ClientRepository
+from auth_server.clients.repository import ClientRepository, ProofRepository
 from auth_server.clients.rules.parameters import FORM, Parameters, collect, parse_parameters
-from auth_server.clients.service import ClientService
+from auth_server.clients.service import ClientAdministration, ClientService
 from auth_server.clients.store import FailedSecrets
 from auth_server.resources import AuthResources
+from auth_server.sessions.dependencies import FreshSession
+from shared.kernel.principal import Principal
+from shared.web.transactions import Session
 
-__all__ = ["FailedSecrets", "Form", "client_service", "read_body", "read_form", "read_page_form"]
+__all__ = [
+    "AfterClientEnd",
+    "Clients",
+    "ConfirmedAdministrator",
+    "FailedSecrets",
+    "Form",
+    "client_administration",
+    "client_service",
+    "read_body",
+    "read_form",
+    "read_page_form",
+]
+
+#: Acts inside the transaction that shuts a client out; registered in `app.py`.
+AfterClientEnd = Callable[[AsyncSession, str], Awaitable[None]]
 
 _MOST_BYTES = 65536
 
 
 def client_service(resources: AuthResources, session: AsyncSession, failures: FailedSecrets) -> ClientService:
     """Clients inside a session of the database."""
-    return ClientService(ClientRepository(session), failures, resources.now)
+    proofs = ProofRepository(session)
+    issuer = resources.settings.issuer
+    return ClientService(ClientRepository(session), proofs, failures, issuer, resources.now)
+
+
+def client_administration(
+    resources: AuthResources, session: AsyncSession, audit: Audit, after_end: Sequence[AfterClientEnd] = ()
+) -> ClientAdministration:
+    """The administration of clients inside a session that is not a request's own."""
+    clients = client_service(resources, session, FailedSecrets())
+    ends = [partial(act, session) for act in after_end]
+    return ClientAdministration(clients, audit, resources.now, ends)
+
+
+def _administration(request: Request, session: Session, audit: AuditTrail) -> ClientAdministration:
+    state = request.app.state
+    return client_administration(state.resources, session, audit, state.after_client_end)
+
+
+async def _with_fresh_passkey(administrator: Administrator, _fresh: FreshSession) -> Principal:
+    return administrator
 
 
 async def read_form(request: Request) -> Parameters:
@@ -53,4 +95,7 @@ async def read_page_form(request: Request) -> Parameters:
     return collect([(name, value) for name, value in form.multi_items() if isinstance(value, str)])
 
 
+Clients = Annotated[ClientAdministration, Depends(_administration)]
+#: Whoever lets programs in proves anew who they are.
+ConfirmedAdministrator = Annotated[Principal, Depends(_with_fresh_passkey)]
 Form = Annotated[Parameters, Depends(read_form)]

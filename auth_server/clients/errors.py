@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from shared.kernel.errors import AppError, InvalidInput, Kind
+from shared.kernel.errors import AppError, InvalidInput, Kind, NotFound
 
 
 class OAuthError(AppError):
@@ -56,3 +56,23 @@ class RegistrationRefused(InvalidInput):
     """The registration of the client is not acceptable."""
 
     code = "client_registration_refused"
+
+
+class ClientNotFound(NotFound):
+    """There is no such client."""
+
+    code = "client_not_found"
+
+
+class ClientExists(AppError):
+    """A client of this id is registered already."""
+
+    kind: ClassVar[Kind] = Kind.CONFLICT
+    code: ClassVar[str] = "client_exists"
+
+
+class ClientProtected(AppError):
+    """The client is part of the installation and is not changed by hand."""
+
+    kind: ClassVar[Kind] = Kind.CONFLICT
+    code: ClassVar[str] = "client_protected"

@@ -1,14 +1,16 @@
-"""SQL of clients."""
+"""SQL of clients and of the proofs that they have shown."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from auth_server.clients.models import Client
+from auth_server.clients.models import Client, UsedProof
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +30,21 @@ class ClientRepository:
     def add(self, client: Client) -> None:
         """Store a new client."""
         self.session.add(client)
+
+
+@dataclass(frozen=True, slots=True)
+class ProofRepository:
+    """Proofs and assertions that were shown, in one session of the database."""
+
+    session: AsyncSession
+
+    async def claim(self, digest: str, expires_at: datetime) -> bool:
+        """Show it; False for every caller but one, until it has expired and is forgotten."""
+        insert = postgresql.insert if self.session.get_bind().dialect.name == "postgresql" else sqlite.insert
+        values = {"digest": digest, "expires_at": expires_at}
+        statement = insert(UsedProof).values(values).on_conflict_do_nothing().returning(UsedProof.digest)
+        return await self.session.scalar(statement) is not None
+
+    async def forget_before(self, at: datetime) -> None:
+        """Delete what is too old to be shown again."""
+        await self.session.execute(delete(UsedProof).where(UsedProof.expires_at < at))

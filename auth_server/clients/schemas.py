@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from auth_server.signing_keys.schemas import Algorithm
-from shared.kernel.principal import Scope
+from shared.kernel.principal import Role, Scope
 
 
 class OpenIdScope(StrEnum):
@@ -25,6 +26,8 @@ class GrantType(StrEnum):
 
     AUTHORIZATION_CODE = "authorization_code"
     REFRESH_TOKEN = "refresh_token"  # noqa: S105 - a word of the protocol
+    DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code"
+    CLIENT_CREDENTIALS = "client_credentials"
 
 
 #: In the order in which they are advertised and shown.
@@ -43,7 +46,8 @@ class ClientRegistration(BaseModel):
     native: bool = False
     #: Ours: no consent is asked where it can keep a secret.
     first_party: bool = False
-    redirect_uris: Annotated[tuple[str, ...], Field(min_length=1, max_length=20)]
+    #: None where people are never sent anywhere: devices, and services that act on their own.
+    redirect_uris: Annotated[tuple[str, ...], Field(max_length=20)] = ()
     post_logout_redirect_uris: Annotated[tuple[str, ...], Field(max_length=20)] = ()
     backchannel_logout_uri: str | None = None
     grant_types: tuple[GrantType, ...] = _BOTH
@@ -53,3 +57,76 @@ class ClientRegistration(BaseModel):
     #: A resource server may introspect the tokens that are meant for it.
     audiences: Annotated[tuple[str, ...], Field(max_length=20)] = ()
     id_token_signed_response_alg: Algorithm = Algorithm.ES256
+    #: JWKs for `private_key_jwt`, instead of a secret.
+    public_keys: Annotated[tuple[dict[str, Any], ...], Field(max_length=8)] = ()
+    #: What it may do on its own, by client credentials.
+    role: Role | None = None
+    requires_pushed: bool = False
+    requires_dpop: bool = False
+
+
+class ClientCreate(ClientRegistration):
+    """A client as an administrator registers it."""
+
+    #: Whether it can keep a secret; it is then given one, unless it brings public keys.
+    confidential: bool = True
+
+    def registration(self) -> ClientRegistration:
+        """What is kept of it."""
+        return ClientRegistration.model_validate(self.model_dump(exclude={"confidential"}))
+
+
+class ClientChange(BaseModel):
+    """What an administrator changes; what is not named stays."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Annotated[str | None, Field(min_length=1, max_length=80)] = None
+    redirect_uris: Annotated[tuple[str, ...] | None, Field(max_length=20)] = None
+    post_logout_redirect_uris: Annotated[tuple[str, ...] | None, Field(max_length=20)] = None
+    backchannel_logout_uri: str | None = None
+    grant_types: tuple[GrantType, ...] | None = None
+    scopes: tuple[str, ...] | None = None
+    origins: Annotated[tuple[str, ...] | None, Field(max_length=20)] = None
+    audiences: Annotated[tuple[str, ...] | None, Field(max_length=20)] = None
+    public_keys: Annotated[tuple[dict[str, Any], ...] | None, Field(max_length=8)] = None
+    role: Role | None = None
+    requires_pushed: bool | None = None
+    requires_dpop: bool | None = None
+    enabled: bool | None = None
+
+
+class ClientRead(BaseModel):
+    """A client as administrators see it."""
+
+    client_id: str
+    name: str
+    native: bool
+    first_party: bool
+    redirect_uris: list[str]
+    post_logout_redirect_uris: list[str]
+    backchannel_logout_uri: str | None
+    grant_types: list[str]
+    scopes: list[str]
+    origins: list[str]
+    audiences: list[str]
+    id_token_signed_response_alg: str
+    public_keys: list[dict[str, Any]]
+    role: Role | None
+    requires_pushed: bool
+    requires_dpop: bool
+    confidential: bool
+    created_at: datetime
+    disabled_at: datetime | None
+
+
+class ClientMade(ClientRead):
+    """A new client, with its secret, which is shown this once."""
+
+    client_secret: str | None
+
+
+class ClientSecret(BaseModel):
+    """A fresh secret, which is shown this once."""
+
+    client_secret: str

@@ -4,6 +4,8 @@ from auth_server.accounts import models as accounts
 from auth_server.audit import models as audit
 from auth_server.authorization import models as authorization
 from auth_server.clients import models as clients
+from auth_server.device import models as device
+from auth_server.ownership import models as ownership
 from auth_server.passkeys import models as passkeys
 from auth_server.sessions import models as sessions
 from auth_server.signing_keys import models as signing_keys
@@ -11,6 +13,9 @@ from auth_server.tables import Base
 from auth_server.tokens import models as tokens
 from shared.database.migrations import run_migrations
 
-MODELS = (accounts, audit, authorization, clients, passkeys, sessions, signing_keys, tokens)
+MODELS = (
+    *(accounts, audit, authorization, clients, device),
+    *(ownership, passkeys, sessions, signing_keys, tokens),
+)
 
 run_migrations(Base.metadata)

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, delete, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from auth_server.accounts.models import Account
@@ -173,7 +174,9 @@ class EndedTokenRepository:
 
     async def add(self, jti: str, expires_at: datetime) -> None:
         """The token of this id is no longer good; twice changes nothing."""
-        await self.session.merge(EndedToken(jti=jti, expires_at=expires_at))
+        insert = postgresql.insert if self.session.get_bind().dialect.name == "postgresql" else sqlite.insert
+        row = {"jti": jti, "expires_at": expires_at}
+        await self.session.execute(insert(EndedToken).values(row).on_conflict_do_nothing())
 
     async def has(self, jti: str) -> bool:
         """Whether the token of this id ended."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote_plus
 
 from auth_server.clients.errors import InvalidClient, InvalidRequest
+from auth_server.clients.rules.assertions import TYPE, subject_of
 
 FORM = "application/x-www-form-urlencoded"
 _MOST_PARAMETERS = 64
@@ -61,11 +62,17 @@ class Credentials:
     """How a client says who it is."""
 
     client_id: str
-    secret: str | None
+    secret: str | None = None
+    assertion: str | None = None
 
 
 def read_credentials(authorization: str | None, form: Parameters) -> Credentials:
-    """Basic, form or none (RFC 6749, section 2.3.1). Raises InvalidRequest for two ways at once."""
+    """Basic, form, assertion or none (RFC 6749, section 2.3.1; RFC 7521, section 4.2).
+
+    Raises InvalidRequest for two ways at once, InvalidClient for nobody.
+    """
+    if form.get("client_assertion") is not None or form.get("client_assertion_type") is not None:
+        return _asserted(authorization, form)
     if authorization is None:
         client_id = form.get("client_id")
         if client_id is None:
@@ -77,6 +84,18 @@ def read_credentials(authorization: str | None, form: Parameters) -> Credentials
     if form.get("client_id") not in {None, found.client_id}:
         raise InvalidRequest("The client is named in two ways that differ.")
     return found
+
+
+def _asserted(authorization: str | None, form: Parameters) -> Credentials:
+    if authorization is not None or form.get("client_secret") is not None:
+        raise InvalidRequest("The client authenticates in two ways at once.")
+    assertion = form.get("client_assertion")
+    if assertion is None or form.get("client_assertion_type") != TYPE:
+        raise InvalidClient
+    client_id = form.get("client_id") or subject_of(assertion)
+    if client_id is None or not client_id.isprintable():
+        raise InvalidClient
+    return Credentials(client_id, assertion=assertion)
 
 
 def _basic(header: str) -> Credentials:

@@ -4,15 +4,45 @@ from __future__ import annotations
 
 from auth_server.clients.errors import RegistrationRefused
 from auth_server.clients.rules import addresses
-from auth_server.clients.schemas import ALL_SCOPES, ClientRegistration
+from auth_server.clients.schemas import ALL_SCOPES, ClientRegistration, GrantType
 from shared.kernel.errors import FieldError
+from shared.kernel.proofs import KeyRefused, import_public_key
 
 _ADDRESS = "An address is https, or http on loopback, without user and fragment."
+_KEY = "A key is a public JWK: P-256, Ed25519, or RSA of at least 2048 bits."
+_SERVICE = "A client that acts on its own has a role, and a secret or keys."
 _BACK_CHANNEL = "The back-channel address is https, or http on loopback, without query and fragment."
 
 
-def check_registration(wanted: ClientRegistration) -> None:
+def check_registration(wanted: ClientRegistration, *, confidential: bool) -> None:
     """Raises RegistrationRefused with a field error for everything that is not acceptable."""
+    refused = [*_refused_addresses(wanted), *_refused_grants(wanted, confidential=confidential)]
+    if not set(wanted.scopes) <= set(ALL_SCOPES):
+        refused.append(FieldError("scopes", "scope_unknown", "There is no such scope."))
+    if not all(_is_public_key(key) for key in wanted.public_keys):
+        refused.append(FieldError("public_keys", "key_not_acceptable", _KEY))
+    if refused:
+        raise RegistrationRefused(fields=refused)
+
+
+def _refused_grants(wanted: ClientRegistration, *, confidential: bool) -> list[FieldError]:
+    refused = []
+    if GrantType.AUTHORIZATION_CODE in wanted.grant_types and not wanted.redirect_uris:
+        refused.append(FieldError("redirect_uris", "address_missing", "Name where people are sent back to."))
+    if GrantType.CLIENT_CREDENTIALS in wanted.grant_types and not (confidential and wanted.role):
+        refused.append(FieldError("role", "service_incomplete", _SERVICE))
+    return refused
+
+
+def _is_public_key(jwk: object) -> bool:
+    try:
+        import_public_key(jwk)
+    except KeyRefused:
+        return False
+    return True
+
+
+def _refused_addresses(wanted: ClientRegistration) -> list[FieldError]:
     refused = [
         FieldError(field, "address_not_acceptable", _ADDRESS)
         for field in ("redirect_uris", "post_logout_redirect_uris")
@@ -23,7 +53,4 @@ def check_registration(wanted: ClientRegistration) -> None:
         refused.append(FieldError("backchannel_logout_uri", "address_not_acceptable", _BACK_CHANNEL))
     if not all(addresses.is_origin(origin) for origin in wanted.origins):
         refused.append(FieldError("origins", "origin_not_acceptable", "An origin is scheme, host and port."))
-    if not set(wanted.scopes) <= set(ALL_SCOPES):
-        refused.append(FieldError("scopes", "scope_unknown", "There is no such scope."))
-    if refused:
-        raise RegistrationRefused(fields=refused)
+    return refused

@@ -7,8 +7,10 @@ import pytest
 from joserfc import jws
 
 from auth_server.clients.errors import RegistrationRefused
+from auth_server.clients.schemas import GrantType
 from auth_server.clients.service import parse_registration
 from auth_server.signing_keys.dependencies import key_ring
+from tests.conformance.auth.provider.keys import Signing
 from tests.conformance.auth.provider.provider import (
     ISSUER,
     ORIGIN,
@@ -73,19 +75,22 @@ async def test_h2_everything_that_is_advertised_is_there(provider: Provider, ada
     told = await provider.tokens(ada, scope=" ".join(metadata["scopes_supported"]))
     assert told["scope"].split() == metadata["scopes_supported"]
     assert metadata["response_types_supported"] == ["code"]
-    assert metadata["grant_types_supported"] == ["authorization_code", "refresh_token"]
+    assert metadata["grant_types_supported"] == [grant.value for grant in GrantType]
     claims = await provider.read(told["id_token"])
     assert set(claims) == set(metadata["claims_supported"])
 
 
-@pytest.mark.parametrize("method", ["client_secret_basic", "client_secret_post", "none"])
+@pytest.mark.parametrize("method", ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"])
 async def test_h2_every_way_to_authenticate_works(provider: Provider, method: str) -> None:
+    signing = Signing("discovered")
+    await provider.register(secret=None, client_id=signing.client_id, public_keys=signing.jwks)
     metadata = (await provider.http.get(DOCUMENTS[0])).json()
     assert method in metadata["token_endpoint_auth_methods_supported"]
     form = {"grant_type": "refresh_token", "refresh_token": "x"}
     sent = {
         "client_secret_basic": {"data": form, "auth": (SHOP, SHOP_SECRET)},
         "client_secret_post": {"data": {**form, **provider.authentication(SHOP)}},
+        "private_key_jwt": {"data": {**form, **signing.assertion(ISSUER, provider.clock())}},
         "none": {"data": {**form, "client_id": "tool"}},
     }[method]
     answer = await provider.http.post("/auth/token", **sent)  # type: ignore[arg-type]

@@ -1,28 +1,27 @@
-"""Clients: registered, found and authenticated."""
+"""Clients: found, registered and authenticated."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
 
 from auth_server.clients.errors import ClientThrottled, InvalidClient, RegistrationRefused
 from auth_server.clients.models import Client
-from auth_server.clients.repository import ClientRepository
+from auth_server.clients.repository import ClientRepository, ProofRepository
 from auth_server.clients.rules import addresses
+from auth_server.clients.rules.assertions import Assertion, Expected, verify_assertion
 from auth_server.clients.rules.parameters import Credentials
 from auth_server.clients.rules.registration import check_registration
-from auth_server.clients.schemas import ALL_SCOPES, ClientRegistration
-from auth_server.clients.store import FailedSecrets, load_or_make_secret
+from auth_server.clients.schemas import ClientRegistration
+from auth_server.clients.store import FailedSecrets
 from shared.kernel.clock import Clock
 from shared.kernel.errors import FieldError
 from shared.kernel.secrets import digest_of, matches
 
-PORTAL = "routeloom-portal"
-CLI = "routeloom-cli"
 #: Compared with where there is no client, so that an unknown one takes as long as a wrong secret.
 _NOBODYS_DIGEST = digest_of("")
 
@@ -48,7 +47,9 @@ class ClientService:
     """Clients as one database session sees them."""
 
     clients: ClientRepository
+    proofs: ProofRepository
     failures: FailedSecrets
+    issuer: str
     now: Clock
 
     async def find(self, ident: str) -> Client | None:
@@ -76,14 +77,18 @@ class ClientService:
 
         Raises RegistrationRefused.
         """
-        check_registration(wanted)
+        return await self.keep(wanted, None if secret is None else digest_of(secret))
+
+    async def keep(self, wanted: ClientRegistration, secret_digest: str | None) -> Client:
+        """The same with a secret that is known by its hash only."""
+        check_registration(wanted, confidential=secret_digest is not None or bool(wanted.public_keys))
         client = await self.clients.find(wanted.client_id)
         if client is None:
             client = Client(id=wanted.client_id, created_at=self.now(), disabled_at=None)
-            _apply(client, wanted, secret)
+            _apply(client, wanted, secret_digest)
             self.clients.add(client)
         else:
-            _apply(client, wanted, secret)
+            _apply(client, wanted, secret_digest)
         return client
 
     async def authenticate(self, credentials: Credentials, address: str) -> Client:
@@ -93,23 +98,46 @@ class ClientService:
         wait = self.failures.wait(credentials.client_id, address, self.now())
         if wait is not None:
             raise ClientThrottled(retry_after=wait)
-        if client is None or not _proves(client, credentials):
+        if client is None or not self._proves(client, credentials):
             if client is None:
                 matches(credentials.secret or "", _NOBODYS_DIGEST)
             self.failures.note(credentials.client_id, address, self.now())
             raise InvalidClient
+        if credentials.assertion is not None:
+            await self._spend(client, credentials.assertion)
         return client
 
+    def _proves(self, client: Client, credentials: Credentials) -> bool:
+        if client.public_keys:
+            return credentials.assertion is not None and self._read(client, credentials.assertion) is not None
+        if credentials.assertion is not None:
+            return False
+        if client.secret_digest is None:
+            return credentials.secret is None
+        return matches(credentials.secret or "", client.secret_digest)
 
-def _proves(client: Client, credentials: Credentials) -> bool:
-    if client.secret_digest is None:
-        return credentials.secret is None
-    return matches(credentials.secret or "", client.secret_digest)
+    def _read(self, client: Client, assertion: str) -> Assertion | None:
+        expected = Expected(client.id, self.issuer, self.now())
+        return verify_assertion(assertion, client.public_keys or [], expected)
+
+    async def _spend(self, client: Client, text: str) -> None:
+        """An assertion is good once (RFC 7523, section 3). Raises InvalidClient."""
+        assertion = self._read(client, text)
+        if assertion is None or not await self.proofs.claim(assertion.name, assertion.expires_at):
+            raise InvalidClient
+
+    async def spend_proof(self, name: str, expires_at: datetime) -> bool:
+        """Whether a proof is shown for the first time; False for every caller but one."""
+        return await self.proofs.claim(name, expires_at)
+
+    async def forget(self) -> None:
+        """Drop proofs that are too old to be shown again."""
+        await self.proofs.forget_before(self.now())
 
 
-def _apply(client: Client, wanted: ClientRegistration, secret: str | None) -> None:
+def _apply(client: Client, wanted: ClientRegistration, secret_digest: str | None) -> None:
     client.name = wanted.name
-    client.secret_digest = None if secret is None else digest_of(secret)
+    client.secret_digest = secret_digest
     client.native = wanted.native
     client.first_party = wanted.first_party
     client.redirect_uris = list(wanted.redirect_uris)
@@ -120,6 +148,10 @@ def _apply(client: Client, wanted: ClientRegistration, secret: str | None) -> No
     client.origins = list(wanted.origins)
     client.audiences = list(wanted.audiences)
     client.id_token_signed_response_alg = wanted.id_token_signed_response_alg
+    client.public_keys = [dict(key) for key in wanted.public_keys] or None
+    client.role = wanted.role
+    client.requires_pushed = wanted.requires_pushed
+    client.requires_dpop = wanted.requires_dpop
 
 
 def find_redirect_uri(client: Client, named: str | None) -> str | None:
@@ -128,27 +160,3 @@ def find_redirect_uri(client: Client, named: str | None) -> str | None:
         return client.redirect_uris[0] if len(client.redirect_uris) == 1 else None
     known = any(addresses.matches(uri, named, native=client.native) for uri in client.redirect_uris)
     return named if known else None
-
-
-async def seed_own_clients(clients: ClientService, public_url: str, secrets: Path) -> None:
-    """Register the portal and the command line; doing it twice changes nothing."""
-    portal = ClientRegistration(
-        client_id=PORTAL,
-        name="Routeloom portal",
-        first_party=True,
-        redirect_uris=(f"{public_url}/sign-in/callback",),
-        post_logout_redirect_uris=(f"{public_url}/",),
-        backchannel_logout_uri=f"{public_url}/sign-in/backchannel-logout",
-        scopes=ALL_SCOPES,
-        audiences=(f"{public_url}/api",),
-    )
-    command_line = ClientRegistration(
-        client_id=CLI,
-        name="Routeloom command line",
-        native=True,
-        first_party=True,
-        redirect_uris=("http://127.0.0.1/callback", "http://[::1]/callback"),
-        scopes=ALL_SCOPES,
-    )
-    await clients.register(portal, load_or_make_secret(secrets / "portal-client"))
-    await clients.register(command_line, None)

@@ -1,0 +1,15 @@
+"""Clients: found, registered, authenticated and administered."""
+
+from auth_server.clients.service.administration import ClientAdministration
+from auth_server.clients.service.clients import ClientService, find_redirect_uri, parse_registration
+from auth_server.clients.service.own import CLI, PORTAL, seed_own_clients
+
+__all__ = [
+    "CLI",
+    "PORTAL",
+    "ClientAdministration",
+    "ClientService",
+    "find_redirect_uri",
+    "parse_registration",
+    "seed_own_clients",
+]

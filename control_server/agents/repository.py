@@ -64,6 +64,7 @@ class AgentRepository:
 
     async def claim_connection(self, node_id: str, hello: AgentHello, at: datetime) -> int | None:
         """Count up the node's fencing token for a newly accepted socket; None for an unknown node."""
+        instant = self._by_the_shared_clock(at)
         claimed: int | None = await self.session.scalar(
             update(Agent)
             .where(Agent.node_id == node_id)
@@ -72,8 +73,8 @@ class AgentRepository:
                 agent_version=hello.agent_version,
                 boot_id=hello.boot_id,
                 capabilities=hello.capabilities.model_dump(),
-                connected_at=at,
-                last_seen_at=at,
+                connected_at=instant,
+                last_seen_at=instant,
                 disconnected_at=None,
             )
             .returning(Agent.fencing_token)
@@ -82,24 +83,30 @@ class AgentRepository:
 
     async def note_disconnected(self, node_id: str, fencing_token: int, at: datetime) -> bool:
         """Mark the node as disconnected, unless a newer socket has been accepted since."""
+        instant = self._by_the_shared_clock(at)
         changed = await self.session.scalar(
             update(Agent)
             .where(Agent.node_id == node_id, Agent.fencing_token == fencing_token)
-            .values(disconnected_at=at, last_seen_at=at)
+            .values(disconnected_at=instant, last_seen_at=instant)
             .returning(Agent.node_id)
         )
         return changed is not None
 
     async def write_last_seen(self, ages: Mapping[str, timedelta], now: datetime) -> None:
-        """Move `last_seen_at` forward, never back, by the clock that every process shares: the database's.
-
-        SQLite has none of its own; `now` is that of the one process that writes to it.
-        """
-        shared = self.session.get_bind().dialect.name == "postgresql"
+        """Move `last_seen_at` forward, never back, by the clock that every process shares."""
+        shared = self._by_the_shared_clock(now)
         for node_id, age in ages.items():
-            at: Any = func.clock_timestamp() - literal(age, Interval()) if shared else now - age
+            at = shared - (literal(age, Interval()) if self._has_a_shared_clock else age)
             await self.session.execute(
                 update(Agent)
                 .where(Agent.node_id == node_id, (Agent.last_seen_at.is_(None)) | (Agent.last_seen_at < at))
                 .values(last_seen_at=at)
             )
+
+    @property
+    def _has_a_shared_clock(self) -> bool:
+        return self.session.get_bind().dialect.name == "postgresql"
+
+    def _by_the_shared_clock(self, at: datetime) -> Any:
+        """The database's own instant; SQLite has none, and one process alone writes to it, by its own."""
+        return func.clock_timestamp() if self._has_a_shared_clock else at

@@ -18,6 +18,7 @@ from shared.web.metrics import CountedLoops, WebMetrics, metrics_router
 from shared.web.middleware import BodyLimit, CanonicalHost, CatchBugs, RequestLog, SecurityHeaders
 from shared.web.openapi import api_reference_router
 from shared.web.runtime_state import ready_facts
+from shared.web.streams import StreamPlaces
 from shared.web.tiers import watching_tiers
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ def build_app(spec: ServiceSpec) -> FastAPI:
     app.state.metrics = WebMetrics.in_registry(registry)
     app.state.loop_observer = CountedLoops(registry)
     app.state.settings = spec.settings
+    app.state.stream_places = StreamPlaces(spec.settings.streams)
     app.state.pages = spec.pages
     app.state.sign_in_path = spec.sign_in_path
     app.state.ready_facts = spec.ready_facts

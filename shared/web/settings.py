@@ -36,6 +36,7 @@ class WebSettings(BaseModel):
     trusted_proxies: str = Field(
         default="", description="Addresses or networks, by comma, whose X-Forwarded-* is believed"
     )
+    streams: int = Field(default=2000, ge=1, description="Open event streams of one process")
     log_level: str = Field(default="INFO", pattern="^(DEBUG|INFO|WARNING|ERROR)$")
     log_format: LogFormat = LogFormat.JSON
 

@@ -179,6 +179,21 @@ class TestManyReaders:
                 assert int(answer.headers["retry-after"]) >= 1
             await wait_until(lambda: stage.runs.relay.viewers() == 0)
 
+    async def test_a_process_has_so_many_streams_whatever_they_show(
+        self, on_sqlite: Prepared, tmp_path: Path, clock: HandClock
+    ) -> None:
+        async with serving(settings_of(on_sqlite, tmp_path), clock, on_sqlite) as stage:
+            stage.app.state.stream_places.limit = 2
+            async with running(stage) as (_, probe_id):
+                async with stage.reader(probe_id), stage.reader(probe_id):
+                    answer = await stage.request("GET", f"/api/v1/probes/{probe_id}/stream")
+                    assert (answer.status_code, answer.json()["code"]) == (429, "too_many_streams")
+                    assert int(answer.headers["retry-after"]) >= 1
+                await wait_until(lambda: stage.app.state.stream_places.taken == 0)
+                await wait_until(lambda: stage.runs.relay.viewers() == 0)
+                async with stage.reader(probe_id) as reader:
+                    await reader.until("state")
+
 
 class TestLeaving:
     async def test_b7_a_reader_that_leaves_cancels_nothing(self, stage: Stage) -> None:

@@ -55,6 +55,29 @@ class TestPresence:
             assert beat is not None
             assert abs((beat.at - pair.a.clock()).total_seconds()) < 60
 
+    async def test_c6_a_link_is_noted_by_the_clock_of_the_database(self, pair: Pair) -> None:
+        """However wrong the worker's own is: the tests' clock is years ahead."""
+
+        async def noted() -> tuple[float, Any]:
+            async with pair.a.resources.database.reading() as session:
+                there = await session.scalar(select(func.clock_timestamp()))
+                agent = await AgentRepository(session).find("delta")
+            assert agent is not None
+            assert there is not None
+            assert agent.connected_at is not None
+            return (there - agent.connected_at).total_seconds(), agent.disconnected_at
+
+        async with pair.b.agent("delta"):
+            age, ended_at = await noted()
+            assert 0 <= age < 60
+            assert ended_at is None
+
+        async def ended() -> bool:
+            return (await noted())[1] is not None
+
+        await wait_until(ended)
+        assert (await noted())[1] < pair.b.clock()
+
     async def test_sql_is_told_by_the_clock_of_the_database(self, pair: Pair) -> None:
         await pair.a.runs.link.hear("gamma", Heartbeat(agent_version="1", uptime_seconds=1))
         pair.a.clock.turn(40)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from contextlib import AsyncExitStack
 from random import Random
 from uuid import UUID, uuid4
 
@@ -12,12 +13,11 @@ from control_server.probes.schemas import Outcome, ProbeJob
 from control_server.probes.store import KvRelay
 from shared.protocol.frames import CloseCode, OutputLine, ProbeCancel, ProbeStart
 from shared.protocol.probes import ProbeLimits, ProbeReason, ProbeState
+from shared.testing.fake_agent import FakeAgent
 from shared.testing.servers import KeyValueServer
 from shared.testing.waiting import wait_until
 from tests.integration.control.probes.stage import NODES, SeenEvent, Stage
 from tests.integration.control.workers.pair import Pair, numbers, stored, texts
-
-WRITERS, LINES, READERS = 3, 30, 6
 
 
 def cut_subscribers(kv: KeyValueServer) -> None:
@@ -60,31 +60,39 @@ class TestOneProbe:
                 rest = await reader.rest()
         assert numbers([*seen, *rest]) == list(range(1, 12))
 
-    async def test_b2_readers_that_join_at_any_time_see_every_line_once(self, pair: Pair) -> None:
-        nodes = NODES[:WRITERS]
+    @pytest.mark.parametrize(
+        ("writers", "lines", "readers"), [(3, 30, 6), pytest.param(8, 50, 30, marks=pytest.mark.soak)]
+    )
+    async def test_b2_readers_that_join_at_any_time_see_every_line_once(
+        self, pair: Pair, writers: int, lines: int, readers: int
+    ) -> None:
+        nodes = NODES[:writers]
         random = Random(2)  # noqa: S311 - not a secret
-        async with asyncio.timeout(60):
-            agents = [pair.a.agent(nodes[0]), *(pair.b.agent(node) for node in nodes[1:])]
-            async with agents[0] as first, agents[1] as second, agents[2] as third:
-                probe_id = await pair.a.create(*nodes)
-                await asyncio.gather(*map(pair.begun, (first, second, third)))
+        async with asyncio.timeout(60), AsyncExitStack() as stack:
+            places = [pair.a, *[pair.b] * (writers - 1)]
+            agents = [
+                await stack.enter_async_context(place.agent(node))
+                for place, node in zip(places, nodes, strict=True)
+            ]
+            probe_id = await pair.a.create(*nodes)
+            await asyncio.gather(*map(pair.begun, agents))
 
-                async def write(agent: object) -> None:
-                    for n in range(1, LINES + 1):
-                        await agent.output(probe_id, f"{n}")  # type: ignore[attr-defined]
-                        await asyncio.sleep(random.uniform(0, 0.01))
-                    await agent.done(probe_id)  # type: ignore[attr-defined]
+            async def write(agent: FakeAgent) -> None:
+                for n in range(1, lines + 1):
+                    await agent.output(probe_id, f"{n}")
+                    await asyncio.sleep(random.uniform(0, 0.01))
+                await agent.done(probe_id)
 
-                async def read(stage: Stage) -> list[SeenEvent]:
-                    await asyncio.sleep(random.uniform(0, 0.3))
-                    return await stage.watched(probe_id)
+            async def read(stage: Stage) -> list[SeenEvent]:
+                await asyncio.sleep(random.uniform(0, 0.3))
+                return await stage.watched(probe_id)
 
-                readers = [read(random.choice([pair.a, pair.b])) for _ in range(READERS)]
-                results = await asyncio.gather(*readers, *map(write, (first, second, third)))
-        expected = list(range(1, WRITERS * LINES + 1))
+            reading = [read(random.choice([pair.a, pair.b])) for _ in range(readers)]
+            results = await asyncio.gather(*reading, *map(write, agents))
+        expected = list(range(1, writers * lines + 1))
         kept = [line["seq"] for line in (await pair.a.finished(probe_id))["lines"]]
         assert kept == expected
-        for seen in results[:READERS]:
+        for seen in results[:readers]:
             assert seen is not None
             assert numbers(seen) == expected
             assert [event.name for event in seen].count("done") == 1
@@ -101,9 +109,10 @@ class TestOneProbe:
 
 
 class TestEnds:
-    async def test_a3_of_two_ends_at_the_same_time_one_counts(self, pair: Pair) -> None:
+    @pytest.mark.parametrize("times", [10, pytest.param(200, marks=pytest.mark.soak)])
+    async def test_a3_of_two_ends_at_the_same_time_one_counts(self, pair: Pair, times: int) -> None:
         async with pair.b.agent() as agent:
-            for _ in range(10):
+            for _ in range(times):
                 probe_id = await pair.running(agent)
                 async with pair.a.reader(probe_id) as at_a, pair.b.reader(probe_id) as at_b:
                     lost = Outcome(ProbeState.FAILED, ProbeReason.AGENT_LOST)

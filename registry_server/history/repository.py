@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Select, delete, select
+from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from registry_server.history.models import ChangeRow, CommitRow
@@ -61,7 +62,7 @@ class HistoryRepository:
         return (instants[0], instants[-1]) if instants else None
 
 
-def _changes() -> Select[tuple[int, str, str, int, str, str | None, str | None, str | None]]:
+def _changes() -> Any:
     return select(
         ChangeRow.position,
         CommitRow.commit,

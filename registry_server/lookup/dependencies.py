@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends, Request, Response, status
+from fastapi import Depends, Query, Request, Response, status
 from pydantic import BaseModel
 
-from registry_server.lookup.service import IdentityService, LookupService, VersionedAnswers
+from registry_server.lookup.repository.catalogue import CatalogueRepository
+from registry_server.lookup.repository.prefixes import PrefixRepository
+from registry_server.lookup.repository.search import SearchRepository
+from registry_server.lookup.repository.sets import SetRepository
+from registry_server.lookup.service import (
+    CatalogueService,
+    FindingService,
+    IdentityService,
+    LookupService,
+    VersionedAnswers,
+)
 from registry_server.lookup.store import RecordStore
 from registry_server.objects.rules.classes import fold
+from shared.web.transactions import Session
 
 
 def _answers(request: Request) -> VersionedAnswers:
@@ -51,5 +63,36 @@ class Conditional:
             return Response(status_code=status.HTTP_304_NOT_MODIFIED, headers=headers)
         return Response(body, media_type="application/json", headers=headers)
 
+    def text(self, raw: bytes, tag: str) -> Response:
+        """Plain text, or 304; `tag` changes with the text. No browser shall take it for anything else."""
+        headers = {"ETag": f'"{tag}"', "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
+        if f'"{tag}"' in self._known or "*" in self._known:
+            return Response(status_code=status.HTTP_304_NOT_MODIFIED, headers=headers)
+        return Response(raw, media_type="text/plain; charset=utf-8", headers=headers)
 
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """Which page of a list is meant."""
+
+    cursor: Annotated[str | None, Query(max_length=2048, description="`next` of the page before")] = None
+    limit: Annotated[int, Query(ge=1, le=200)] = 100
+
+
+def _catalogue(session: Session) -> CatalogueService:
+    return CatalogueService(CatalogueRepository(session))
+
+
+def _findings(session: Session) -> FindingService:
+    return FindingService(
+        PrefixRepository(session),
+        CatalogueRepository(session),
+        SearchRepository(session),
+        SetRepository(session),
+    )
+
+
+Catalogue = Annotated[CatalogueService, Depends(_catalogue)]
+Findings = Annotated[FindingService, Depends(_findings)]
+Page = Annotated[Paging, Depends()]
 IfChanged = Annotated[Conditional, Depends(Conditional)]

@@ -26,3 +26,24 @@ class MntnerNotOfAsn(AppError):
 
     kind: ClassVar = Kind.MISSING
     code: ClassVar = "mntner_not_of_asn"
+
+
+class ObjectClassUnknown(AppError):
+    """The registry has no such class of objects."""
+
+    kind: ClassVar = Kind.MISSING
+    code: ClassVar = "object_class_unknown"
+
+
+class ObjectUnknown(AppError):
+    """The registry has no such object."""
+
+    kind: ClassVar = Kind.MISSING
+    code: ClassVar = "object_unknown"
+
+
+class AsSetUnknown(AppError):
+    """The registry knows no such as-set."""
+
+    kind: ClassVar = Kind.MISSING
+    code: ClassVar = "as_set_unknown"

@@ -50,8 +50,7 @@ def difference(before: bytes | None, after: bytes | None) -> str:
 
 
 def _lines(before: bytes | None, after: bytes | None) -> Iterator[str]:
-    pair = [_split(text) for text in (before, after)]
-    for line in list(unified_diff(*pair, n=3))[2:]:
+    for line in list(unified_diff(_split(before), _split(after), n=3))[2:]:
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 

@@ -1,7 +1,9 @@
 """Look-ups: what the registry says, and who may speak for an AS number."""
 
 from registry_server.lookup.service.answers import VersionedAnswers
+from registry_server.lookup.service.catalogue import CatalogueService
+from registry_server.lookup.service.finding import FindingService
 from registry_server.lookup.service.identity import IdentityService
 from registry_server.lookup.service.records import LookupService
 
-__all__ = ["IdentityService", "LookupService", "VersionedAnswers"]
+__all__ = ["CatalogueService", "FindingService", "IdentityService", "LookupService", "VersionedAnswers"]

@@ -78,6 +78,8 @@ def parse_remote(output: bytes, branch: str | None) -> RemoteTip | None:
 
 #: Fields of a commit, in one record; `parse_log` reads it.
 LOG_FORMAT = "%x02%H%x1f%P%x1f%at%x1f%an%x1f%s"
+#: The end of the year 9999.
+_LAST_SECOND = 253_402_300_799
 _COMMIT, _FIELD, _NO_BLOB = b"\x02", b"\x1f", b"0" * 40
 
 
@@ -101,11 +103,16 @@ def _logged(record: bytes) -> LoggedCommit:
     return LoggedCommit(
         commit=commit.decode(),
         parent=parents.decode().split(" ", 1)[0] or None,
-        authored=int(at or b"0"),
+        authored=bounded(int(at or b"0")),
         author=author.decode(errors="replace"),
         summary=summary.decode(errors="replace"),
         changes=[],
     )
+
+
+def bounded(seconds: int) -> int:
+    """An instant that a calendar has: anybody can write any date into a commit."""
+    return min(max(seconds, 0), _LAST_SECOND)
 
 
 def _blob(name: bytes) -> str | None:

@@ -94,7 +94,7 @@ class BareRepository:
     async def committed_at(self, commit: str) -> datetime:
         """The commit's own date."""
         printed = await self._read("show", "--no-patch", "--no-notes", "--format=%ct", commit)
-        return datetime.fromtimestamp(int(printed), UTC)
+        return datetime.fromtimestamp(output.bounded(int(printed)), UTC)
 
     async def tree(self, commit: str) -> list[TreeEntry]:
         """Every file of the commit."""

@@ -1,0 +1,64 @@
+"""SQL of searches: a narrow table is looked through, so that no sync pays for an index of all words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, case, func, literal, select, tuple_
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from registry_server.lookup.rules.searching import Question
+from registry_server.lookup.schemas.finding import SearchHit
+from registry_server.objects.models import ObjectRow, TextRow
+
+#: Words that are looked for before others; how well a hit fits.
+_KEY, _BEGINNING, _PART, _TITLE, _TEXT = range(5)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRepository:
+    """Searches inside one snapshot."""
+
+    session: AsyncSession
+
+    async def list_hits(
+        self, wanted: Question, after: tuple[int, str, int] | None, limit: int
+    ) -> list[tuple[tuple[int, str, int], SearchHit]]:
+        """What fits, best first, each with its sort keys."""
+        rank = _rank(wanted)
+        columns = (ObjectRow.object_class, ObjectRow.key, TextRow.title, ObjectRow.indexed)
+        query = (
+            select(rank.label("rank"), ObjectRow.folded, ObjectRow.id, *columns)
+            .outerjoin(TextRow, TextRow.object_id == ObjectRow.id)
+            .where(*(_has(word) for word in wanted.words))
+            .order_by(rank, ObjectRow.folded, ObjectRow.id)
+            .limit(limit)
+        )
+        if wanted.classes:
+            query = query.where(ObjectRow.object_class.in_(wanted.classes))
+        if after is not None:
+            query = query.where(tuple_(rank, ObjectRow.folded, ObjectRow.id) > tuple_(*map(literal, after)))
+        rows = (await self.session.execute(query)).all()
+        return [((row[0], row[1], row[2]), _hit(row)) for row in rows]
+
+
+def _has(word: str) -> ColumnElement[bool]:
+    in_key = ObjectRow.folded.contains(word, autoescape=True)
+    return in_key | func.coalesce(TextRow.body, "").contains(word, autoescape=True)
+
+
+def _rank(wanted: Question) -> ColumnElement[int]:
+    key = wanted.key
+    return case(
+        (ObjectRow.folded.in_([key, f"as{key}"] if key.isdigit() else [key]), _KEY),
+        (ObjectRow.folded.startswith(key, autoescape=True), _BEGINNING),
+        (ObjectRow.folded.contains(key, autoescape=True), _PART),
+        (func.lower(TextRow.title).contains(wanted.text, autoescape=True), _TITLE),
+        else_=_TEXT,
+    )
+
+
+def _hit(row: Any) -> SearchHit:
+    rank, _, _, object_class, key, title, indexed = row
+    return SearchHit(object_class=object_class, key=key, title=title or "", indexed=indexed, rank=rank)

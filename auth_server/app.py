@@ -128,6 +128,7 @@ def _assemble(app: FastAPI, resources: AuthResources) -> Assembled:
     relay = app.state.logout_relay = token_tasks.LogoutRelay(tokens)
     app.state.after_session_end.append(token_dependencies.end_grants_with_session(tokens, relay.kick))
     app.state.after_client_end = [token_dependencies.end_grants_with_client(tokens)]
+    app.state.after_proof_end.append(token_dependencies.end_grants_with_proof(tokens))
     app.state.after_account_change += [
         token_dependencies.end_grants_with_account(tokens),
         token_dependencies.tell_of_new_role(

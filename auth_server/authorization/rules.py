@@ -22,6 +22,7 @@ _AUTHENTICATIONS = (*_CONFIDENTIAL, "none")
 _CLAIMS = (
     *("sub", "iss", "aud", "azp", "exp", "iat", "auth_time", "acr", "amr", "nonce", "at_hash", "sid"),
     *("name", "preferred_username", "role"),
+    *("asn", "mntner", "dn42"),
 )
 
 

@@ -19,6 +19,8 @@ class OpenIdScope(StrEnum):
     PROFILE = "profile"
     EMAIL = "email"
     OFFLINE_ACCESS = "offline_access"
+    #: Tells which part of the network the person has proved to hold: `asn`, `mntner` and `dn42`.
+    DN42 = "dn42"
 
 
 class GrantType(StrEnum):

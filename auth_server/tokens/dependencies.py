@@ -18,7 +18,11 @@ from auth_server.clients.dependencies import AfterClientEnd, FailedSecrets, Form
 from auth_server.clients.errors import OAuthError, ServerUnavailable
 from auth_server.clients.models import Client
 from auth_server.clients.rules.parameters import read_credentials
+from auth_server.clients.schemas import OpenIdScope
 from auth_server.clients.service import ClientService
+from auth_server.ownership.dependencies import AfterProofEnd, proof_service, rechecking
+from auth_server.ownership.schemas import EndReason as ProofEndReason
+from auth_server.ownership.schemas import ProofEnded
 from auth_server.resources import AuthResources
 from auth_server.sessions.dependencies import AfterSessionEnd, session_service
 from auth_server.sessions.schemas import EndReason, SessionEnded
@@ -31,6 +35,7 @@ from auth_server.tokens.repository import (
     LogoutRepository,
     RefreshTokenRepository,
 )
+from auth_server.tokens.schemas import RevokeReason
 from auth_server.tokens.service import (
     GrantService,
     InspectionService,
@@ -43,6 +48,7 @@ from auth_server.tokens.store import CodeStores, KvCodeStore, SqlCodeStore
 from shared.database import after_commit
 from shared.kernel.errors import AppError, Kind
 from shared.kernel.proofs import ProofRefused, Proven, verify_proof
+from shared.kernel.secrets import digest_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +100,8 @@ def token_services(parts: TokenParts, session: AsyncSession, from_address: str =
     audit = audit_service(session, now, from_address)
     clients = client_service(resources, session, parts.failed_secrets)
     sessions = parts.sessions(session, audit)
-    minter = Minter(key_ring(resources, session, parts.opened_keys), settings, now)
+    owned = proof_service(resources, session, audit).claims_of
+    minter = Minter(key_ring(resources, session, parts.opened_keys), settings, now, owned)
     kv = KvCodeStore(resources.kv) if resources.kv.configured else None
     codes = CodeStores(SqlCodeStore(session), kv)
     grants = GrantService(GrantRepository(session), codes, audit, settings, now)
@@ -229,6 +236,29 @@ def end_grants_with_account(parts: TokenParts) -> AfterAccountChange:
         await token_services(parts, session).grants.revoke_with_account(changed)
 
     return act
+
+
+def end_grants_with_proof(parts: TokenParts) -> AfterProofEnd:
+    """Ends what clients were given by a proof that its owner withdraws."""
+
+    async def act(session: AsyncSession, ended: ProofEnded) -> None:
+        if ended.reason is ProofEndReason.WITHDRAWN:
+            grants = token_services(parts, session).grants
+            await grants.revoke_with_scope(ended.account_id, OpenIdScope.DN42, RevokeReason.PROOF_WITHDRAWN)
+
+    return act
+
+
+async def recheck_network(request: Request, form: Form) -> None:
+    """Before a refresh the registry is asked about what the person proved, in no transaction."""
+    token = form.get("refresh_token")
+    if token is None:
+        return
+    resources: AuthResources = request.app.state.resources
+    async with resources.database.reading() as session:
+        account_id = await RefreshTokenRepository(session).find_account(digest_of(token), OpenIdScope.DN42)
+    if account_id is not None:
+        await rechecking(request.app, resources).of_account(account_id)
 
 
 def tell_of_new_role(

@@ -19,6 +19,7 @@ from auth_server.tokens.dependencies import (
     ReadingTokens,
     WritingTokens,
     address_of,
+    recheck_network,
     spend_proof,
 )
 from auth_server.tokens.errors import BearerError, BearerMalformed, BearerMissing, ProofRejected
@@ -60,7 +61,7 @@ WritingClient = Annotated[Client, Depends(_writing_client)]
 ReadingClient = Annotated[Client, Depends(_reading_client)]
 
 
-@router.post("/auth/token")
+@router.post("/auth/token", dependencies=[Depends(recheck_network)])
 async def exchange(form: Form, key: ProvenKey, client: WritingClient, tokens: WritingTokens) -> JSONResponse:
     """Tokens for a code, a refresh token, a device or the client itself (RFC 6749, section 3.2)."""
     answer = await tokens.redemption.exchange(client, TokenRequest(form, key))

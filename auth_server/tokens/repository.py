@@ -107,6 +107,15 @@ class GrantRepository:
             which.append(Grant.session_id != kept_session)
         return await self.revoke(which, at, reason)
 
+    async def list_live_of_account(self, account_id: UUID, at: datetime) -> Sequence[Grant]:
+        """The person's families that are not over, newest first."""
+        query = (
+            select(Grant)
+            .where(Grant.account_id == account_id, Grant.revoked_at.is_(None), Grant.expires_at > at)
+            .order_by(Grant.created_at.desc())
+        )
+        return (await self.session.scalars(query)).all()
+
     async def list_clients_of_session(self, session_id: UUID) -> Sequence[str]:
         """The clients that took part in the session."""
         query = select(Grant.client_id).where(Grant.session_id == session_id)
@@ -142,6 +151,12 @@ class RefreshTokenRepository:
         """The token of this hash, as it is now."""
         query = select(RefreshToken).where(RefreshToken.digest == digest)
         return await self.session.scalar(query.execution_options(populate_existing=True))
+
+    async def find_account(self, digest: str, scope: str) -> UUID | None:
+        """Whose token this is, where it carries the scope."""
+        query = select(Grant).join(RefreshToken, RefreshToken.grant_id == Grant.id)
+        grant = await self.session.scalar(query.where(RefreshToken.digest == digest))
+        return grant.account_id if grant is not None and scope in grant.scopes else None
 
     async def find_successor(self, digest: str) -> RefreshToken | None:
         """The token that the use of this one gave."""

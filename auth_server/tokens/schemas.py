@@ -25,6 +25,8 @@ class RevokeReason(StrEnum):
     SESSION_ENDED = "session_ended"
     ACCOUNT_DISABLED = "account_disabled"
     CREDENTIALS_RESET = "credentials_reset"
+    #: The person does not hold the maintainer any more that the client was told of.
+    PROOF_WITHDRAWN = "proof_withdrawn"
     CLIENT_DISABLED = "client_disabled"
 
 

@@ -64,7 +64,12 @@ def lite_settings(home: Home, addresses: Addresses, log_level: str) -> LiteSetti
             }
         ),
         auth=AuthSettings.model_validate(
-            {"web": web, "database": {"url": home.database("auth")}, "state_directory": home.root}
+            {
+                "web": web,
+                "database": {"url": home.database("auth")},
+                "state_directory": home.root,
+                "registry_url": addresses.local,
+            }
         ),
         registry=RegistrySettings.model_validate(
             {

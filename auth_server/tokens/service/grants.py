@@ -108,6 +108,12 @@ class GrantService:
                 await self.grants.revoke_of_account(changed.account_id, kept, self.now(), reason), reason
             )
 
+    async def revoke_with_scope(self, account_id: UUID, scope: str, reason: RevokeReason) -> None:
+        """End those of the person's families that were given this scope."""
+        for grant in await self.grants.list_live_of_account(account_id, self.now()):
+            if scope in grant.scopes:
+                await self.revoke(grant.id, reason)
+
     async def forget(self) -> None:
         """Delete what nobody can use and no replay can reach any more."""
         at = self.now()

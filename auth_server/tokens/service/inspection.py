@@ -57,7 +57,9 @@ class InspectionService:
         scopes = str(claims["scope"]).split()
         if OpenIdScope.OPENID not in scopes or standing.account is None:
             raise InsufficientScope
-        return rules.claims_of(standing.account, scopes)
+        account = standing.account
+        network = await self.minter.network_claims(account.id, scopes)
+        return {**rules.claims_of(account, scopes), **network}
 
     async def introspect(self, client: Client, token: str) -> Answer:
         """The state of a token of the client's own or for its audience; for every other only "inactive"."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from auth_server.accounts.models import Account
 from auth_server.clients.models import Client
@@ -34,6 +35,8 @@ class Minter:
     keys: KeyRing
     settings: AuthSettings
     now: Clock
+    #: What the person has proved to hold in the registry.
+    owned: Callable[[UUID], Awaitable[dict[str, Any]]]
 
     @property
     def issuer(self) -> str:
@@ -62,6 +65,7 @@ class Minter:
         answer = await self._answer(whose, granted, key)
         if OpenIdScope.OPENID in granted:
             claims = self._id_claims(grant, account, granted)
+            claims |= await self.network_claims(account.id, granted)
             claims["at_hash"] = rules.at_hash(answer["access_token"])
             if nonce is not None:
                 claims["nonce"] = nonce
@@ -73,6 +77,10 @@ class Minter:
         """A token response for a client that acts on its own and is its own subject (RFC 9068, 2.2)."""
         whose = {"sub": client.id, "client_id": client.id, "role": client.role}
         return await self._answer(whose, scopes, key)
+
+    async def network_claims(self, account_id: UUID, scopes: Sequence[str]) -> dict[str, Any]:
+        """`asn`, `mntner` and `dn42` where they are proved and the scope was granted."""
+        return await self.owned(account_id) if OpenIdScope.DN42 in scopes else {}
 
     async def logout_token(self, client_id: str, subject: str, session_id: str) -> str:
         """Tells a client that a session has ended (OpenID Connect Back-Channel Logout, section 2.4)."""

@@ -1,0 +1,1 @@
+"""Decisions about challenges, what was pasted, and signatures. Nothing here touches the world."""

@@ -1,0 +1,1 @@
+"""What proofs need of other processes: the registry service, and gpg."""

@@ -49,10 +49,10 @@ class Command:
         return " ".join((os.path.basename(self.argv[0]), *self.argv[1:]))  # noqa: PTH119 - text, no file
 
 
-def find_executable(tool: Tool, directories: Sequence[str] = TOOL_DIRECTORIES) -> str | None:
+def find_executable(tool: str, directories: Sequence[str] = TOOL_DIRECTORIES) -> str | None:
     """The tool's path, or None where this host lacks it."""
     for directory in directories:
-        path = os.path.join(directory, tool.value)  # noqa: PTH118 - argv wants text
+        path = os.path.join(directory, tool)  # noqa: PTH118 - argv wants text
         if os.path.isfile(path) and os.access(path, os.X_OK):  # noqa: PTH113
             return path
     return None

@@ -23,8 +23,9 @@ class Namespace:
 
 
 @contextmanager
-def namespace() -> Iterator[Namespace]:
-    made = Namespace(f"routeloom-{os.getpid()}")
+def namespace(name: str = "") -> Iterator[Namespace]:
+    """One namespace; several of one test differ by their names."""
+    made = Namespace(f"routeloom-{os.getpid()}{name and f'-{name}'}")
     subprocess.run(["ip", "netns", "add", made.name], check=True)
     try:
         made.run("ip", "link", "set", "lo", "up")

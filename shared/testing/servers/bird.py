@@ -1,11 +1,13 @@
 """A BIRD of its own for each test, with its control socket in the test's directory."""
 
+import socket
 from collections.abc import Sequence
 from pathlib import Path
 
 from shared.testing.servers.process import ServerProcess, find_program
 
 PACKAGE = "bird2"
+_GREETING = b"0001"
 
 
 class BirdServer(ServerProcess):
@@ -27,8 +29,13 @@ class BirdServer(ServerProcess):
         )
 
     def answers(self) -> bool:
-        """BIRD makes its control socket after it has taken its configuration."""
-        return self._pid_file.exists() and self.socket.exists()
+        with socket.socket(socket.AF_UNIX) as asking:
+            asking.settimeout(1)
+            try:
+                asking.connect(str(self.socket))
+                return asking.recv(4) == _GREETING
+            except OSError:
+                return False
 
     def start(self) -> None:
         for left in (self.socket, self._pid_file):

@@ -1,0 +1,47 @@
+"""What differs between what should run and what does, in words for the node's page."""
+
+from __future__ import annotations
+
+from node_agent.apply.daemon import Running
+from node_agent.apply.links.planning import LinkPlan
+from shared.protocol.fleet import DriftItem, DriftSeverity
+
+
+def drift_items(plan: LinkPlan, running: Running, wanted: str, proven: str | None) -> list[DriftItem]:
+    """Differences that nobody asked for: a generation that is on its way is none.
+
+    `wanted` names the configuration that should run, `proven` the one that the last pass has left.
+    """
+    found = []
+    if running.identity is None:
+        found.append(
+            _item("configuration", DriftSeverity.CRITICAL, wanted, "a configuration of somebody else")
+        )
+    elif running.identity not in {wanted, proven}:
+        found.append(_item("configuration", DriftSeverity.CRITICAL, wanted, running.identity))
+    elif _suffix(running.identity) != _suffix(wanted) and _generation(running.identity) == _generation(
+        wanted
+    ):
+        found.append(
+            _item("configuration", DriftSeverity.INFO, wanted, f"{running.identity}: local files changed")
+        )
+    if running.unconfirmed:
+        found.append(_item("configuration", DriftSeverity.WARNING, "confirmed", "waits for its confirmation"))
+    if proven is not None and _generation(proven) == _generation(wanted):
+        found += [
+            _item("link", DriftSeverity.WARNING, action.text, "not so")
+            for action in (*plan.before, *plan.after)
+        ]
+    return found
+
+
+def _item(subject: str, severity: DriftSeverity, desired: str, observed: str) -> DriftItem:
+    return DriftItem(subject=subject, severity=severity, desired=desired, observed=observed)
+
+
+def _generation(identity: str) -> str:
+    return identity.partition("-")[0]
+
+
+def _suffix(identity: str) -> str:
+    return identity.partition("-")[2]

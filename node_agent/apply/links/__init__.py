@@ -1,0 +1,1 @@
+"""Interfaces of the host: what is there, what to do, and doing it."""

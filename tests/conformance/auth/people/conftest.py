@@ -40,7 +40,16 @@ def database_url(request: pytest.FixtureRequest, template: Path) -> Iterator[str
 
 
 @pytest.fixture
-async def house(database_url: str, tmp_path: Path) -> AsyncIterator[House]:
+def kv_url() -> str:
+    """Without the tier, unless a module asks for both."""
+    return ""
+
+
+@pytest.fixture
+async def house(
+    database_url: str, kv_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[House]:
+    monkeypatch.setenv("ROUTELOOM_AUTH_KV__URL", kv_url)
     async with open_house(database_url, tmp_path) as opened:
         yield opened
 

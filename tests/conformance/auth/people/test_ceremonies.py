@@ -6,7 +6,18 @@ from datetime import timedelta
 import pytest
 
 from shared.testing.authenticator import Claims, decode
+from shared.testing.servers import KeyValueServer
 from tests.conformance.auth.people.house import API, House, Person
+
+
+@pytest.fixture(params=["sql", "valkey"])
+def kv_url(request: pytest.FixtureRequest) -> str:
+    """Ceremonies on each of their stores; nothing of an earlier test is left on the tier."""
+    if request.param == "sql":
+        return ""
+    valkey: KeyValueServer = request.getfixturevalue("valkey")
+    valkey.flush()
+    return valkey.url
 
 
 async def test_n1_challenges_are_random_and_long(ada: Person) -> None:

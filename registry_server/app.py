@@ -7,13 +7,26 @@ from collections.abc import Callable
 from fastapi import FastAPI
 
 from registry_server.access import DigestAuthenticator
+from registry_server.history import endpoints as history_endpoints
+from registry_server.lookup.endpoints import finding as finding_endpoints
 from registry_server.lookup.endpoints import identity as identity_endpoints
+from registry_server.lookup.endpoints import objects as object_endpoints
 from registry_server.lookup.endpoints import records as record_endpoints
-from registry_server.metrics import RegistryMetrics
+from registry_server.metrics import RegistryMetrics, watch_protocols
 from registry_server.mirror import endpoints as mirror_endpoints
 from registry_server.mirror import tasks as mirror_tasks
 from registry_server.resources import RegistryResources, open_resources
+from registry_server.roas import endpoints as roa_endpoints
+from registry_server.roas import pages as roa_pages
+from registry_server.roas import socket as rtr_socket
+from registry_server.roas.service.exports import RoaService
+from registry_server.roas.service.routers import RouterCache
 from registry_server.settings import RegistrySettings
+from registry_server.snapshot.schemas.content import Snapshot
+from registry_server.snapshot.tasks import SnapshotLoops
+from registry_server.whois import socket as whois_socket
+from registry_server.whois.service import WhoisService
+from shared.kernel.loops import Loop
 from shared.web.app import Assembled, ServiceSpec, build_app, given_or_opened
 from shared.web.page_routes import pages_router
 from shared.web.pages import PageOptions, build_pages
@@ -44,19 +57,64 @@ def create_app(
                 runtime_state_router("/registry"),
                 record_endpoints.router,
                 identity_endpoints.router,
+                finding_endpoints.router,
+                history_endpoints.router,
+                object_endpoints.router,
                 mirror_endpoints.router,
+                roa_endpoints.router,
+                roa_pages.router,
             ],
             open_resources=given_or_opened(resources, lambda: open_resources(settings)),
-            assemble=_assembler(authenticate or DigestAuthenticator(settings.token_digests)),
+            assemble=_assembler(settings, authenticate or DigestAuthenticator(settings.token_digests)),
             pages=pages,
         )
     )
 
 
-def _assembler(authenticate: Authenticator) -> Callable[[FastAPI, RegistryResources], Assembled]:
+def _assembler(
+    settings: RegistrySettings, authenticate: Authenticator
+) -> Callable[[FastAPI, RegistryResources], Assembled]:
     def assemble(app: FastAPI, resources: RegistryResources) -> Assembled:
-        mirror = resources.mirror(RegistryMetrics.in_registry(app.state.metrics.registry))
+        snapshots = SnapshotLoops(resources.snapshots, resources.cache)
+        metrics = RegistryMetrics.in_registry(app.state.metrics.registry)
+        mirror = resources.mirror(metrics, snapshots.look)
         app.state.mirror = mirror
-        return Assembled(authenticate=authenticate, loops=mirror_tasks.loops(mirror))
+        protocols = _protocols(app, settings, resources)
+        return Assembled(
+            authenticate=authenticate, loops=[*mirror_tasks.loops(mirror), *snapshots.loops(), *protocols]
+        )
 
     return assemble
+
+
+def _protocols(app: FastAPI, settings: RegistrySettings, resources: RegistryResources) -> list[Loop]:
+    """What answers from the snapshot: whois, the files of ROAs, and the port for routers."""
+    keeper = resources.snapshots
+    whois = WhoisService(keeper, settings.whois)
+    roas = app.state.roas = RoaService(keeper, settings.roas, resources.now)
+    routers = app.state.routers = RouterCache(settings.rtr, resources.now, lambda: roas.fresh)
+
+    async def take(snapshot: Snapshot) -> None:
+        await roas.take(snapshot)
+        routers.take(roas.current())
+
+    keeper.follow(take)
+    several = settings.web.workers > 1
+    ports = app.state.ports = {
+        "whois": whois_socket.listen(whois, shared=several),
+        "rtr": rtr_socket.listen(routers, shared=several),
+    }
+    watch_protocols(
+        app.state.metrics.registry,
+        {
+            "routeloom_registry_whois_connections": lambda: len(ports["whois"].table),
+            "routeloom_registry_whois_questions": lambda: whois.questions,
+            "routeloom_registry_whois_refusals": lambda: whois.refusals,
+            "routeloom_registry_rtr_connections": lambda: len(ports["rtr"].table),
+            "routeloom_registry_rtr_serial": lambda: routers.serial or 0,
+            "routeloom_registry_snapshot_version": lambda: (
+                keeper.current.facts.version if keeper.current else 0
+            ),
+        },
+    )
+    return [loop for port in ports.values() for loop in port.loops()]

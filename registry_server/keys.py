@@ -26,6 +26,20 @@ VERSION = REGISTRY.add(
     )
 )
 
+SYNCED = REGISTRY.add(
+    KeyFamily(
+        name="evt:registry",
+        pattern="evt:registry",
+        tier=Tier.CACHE,
+        database=CACHE_DATABASE,
+        kind=Kind.CHANNEL,
+        ttl=None,
+        writer="each applied sync",
+        purpose="tells every worker to read its snapshot anew",
+        loss="workers notice a sync by their look at SQL each second",
+    )
+)
+
 
 def _records(name: str, pattern: str, purpose: str) -> KeyFamily:
     return REGISTRY.add(
@@ -39,6 +53,8 @@ def _records(name: str, pattern: str, purpose: str) -> KeyFamily:
             writer="look-ups",
             purpose=purpose,
             loss="one more query to SQL",
+            # A record never changes under the version that is in its key.
+            renewed=True,
         )
     )
 

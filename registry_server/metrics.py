@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -61,3 +62,20 @@ class RegistryMetrics:
             gauge.clear()
             for name, number in values.items():
                 gauge.labels(name).set(number)
+
+
+#: Name and meaning of what the protocol servers of this process can say at any time.
+PROTOCOL_SERIES = {
+    "routeloom_registry_whois_connections": "Open whois connections",
+    "routeloom_registry_whois_questions": "Questions answered on the whois port since the start",
+    "routeloom_registry_whois_refusals": "Of these, refused as wrong in themselves",
+    "routeloom_registry_rtr_connections": "Connected routers",
+    "routeloom_registry_rtr_serial": "Serial that routers are told; 0 while there is no data",
+    "routeloom_registry_snapshot_version": "Sync that the protocols answer from; 0 before the first",
+}
+
+
+def watch_protocols(registry: CollectorRegistry, values: dict[str, Callable[[], float]]) -> None:
+    """Register the series; each is read when it is asked for, so that answering costs nothing more."""
+    for name, meaning in PROTOCOL_SERIES.items():
+        Gauge(name, meaning, registry=registry).set_function(values.get(name, lambda: 0))

@@ -7,13 +7,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from registry_server.keys import CACHE_DATABASE
-from registry_server.mirror.service import MirrorService, SyncObserver
+from registry_server.mirror.service import AfterSync, MirrorService, SyncObserver
 from registry_server.mirror.store.lock import SyncLock
 from registry_server.mirror.store.process import Git
 from registry_server.mirror.store.progress import SyncBoard
 from registry_server.mirror.store.repository import BareRepository
 from registry_server.mirror.store.versions import Versions
 from registry_server.settings import RegistrySettings
+from registry_server.snapshot.service import SnapshotKeeper
 from shared.cache import Cache, Tier, open_cache
 from shared.database import Database, open_database
 from shared.kernel.clock import Clock, utc_now
@@ -31,10 +32,11 @@ class RegistryResources:
     runtime_state: RedisRuntimeClient
     upstream: BareRepository
     lock: SyncLock
+    snapshots: SnapshotKeeper
     now: Clock
 
-    def mirror(self, observer: SyncObserver) -> MirrorService:
-        """The writer of the index, counted by `observer`."""
+    def mirror(self, observer: SyncObserver, applied: AfterSync | None = None) -> MirrorService:
+        """The writer of the index, counted by `observer`; `applied` is awaited before a sync is answered."""
         return MirrorService(
             database=self.database,
             upstream=self.upstream,
@@ -43,6 +45,7 @@ class RegistryResources:
             board=SyncBoard(self.runtime_state),
             settings=self.settings.mirror,
             observer=observer,
+            applied=applied,
             now=self.now,
         )
 
@@ -63,6 +66,7 @@ async def open_resources(
             cache=cache,
             runtime_state=runtime_state,
             upstream=BareRepository(Git(directory, settings.mirror.time_limit), settings.mirror),
+            snapshots=SnapshotKeeper(database),
             lock=SyncLock(directory.with_name(f"{directory.name}.lock")),
             now=now,
         )

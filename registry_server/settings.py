@@ -9,6 +9,8 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from registry_server.mirror.schemas import MirrorSettings
+from registry_server.roas.schemas import RoaSettings, RtrSettings
+from registry_server.whois.schemas import WhoisSettings
 from shared.cache import TierSettings
 from shared.database import DatabaseSettings
 from shared.runtime_state import RuntimeStateSettings
@@ -32,6 +34,9 @@ class RegistrySettings(SettingsFromEnvironment):
     )
     fleet_name: str = Field(default="loom-net", max_length=40, description="Name shown on the pages")
     mirror: MirrorSettings = MirrorSettings()
+    whois: WhoisSettings = WhoisSettings()
+    roas: RoaSettings = RoaSettings()
+    rtr: RtrSettings = RtrSettings()
     shared_maintainers: tuple[str, ...] = Field(
         default=("DN42-MNT", "DUMMY-MNT"),
         description="Maintainers that many hands share: their names never prove ownership",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -41,6 +42,10 @@ _SHOWN_SYNCS = 20
 _SILENCE = timedelta(minutes=1)
 
 
+#: Done after each applied sync and before it is answered.
+AfterSync = Callable[[], Awaitable[None]]
+
+
 class SyncObserver(Protocol):
     """Told of each sync; counts it."""
 
@@ -60,6 +65,7 @@ class MirrorService:
     settings: MirrorSettings
     observer: SyncObserver
     now: Clock
+    applied: AfterSync | None = None
 
     async def sync(self, trigger: SyncTrigger, *, force: bool = False) -> SyncRead:
         """Bring the index up to upstream. Whatever is refused here, the last good state keeps serving.
@@ -152,6 +158,9 @@ class _Attempt:
         await self._tell(SyncStage.APPLYING)
         sync, counts = await self._apply(plan)
         await self.service.versions.raise_to(sync.id)
+        await self.service.versions.announce(sync.id)
+        if self.service.applied is not None:
+            await self.service.applied()
         await self._tell(SyncStage.ENDED, sync.outcome)
         self.service.observer.synced(sync, counts)
         log.info("registry_synced", version=sync.id, commit=plan.commit, mode=plan.mode, changed=sync.changed)

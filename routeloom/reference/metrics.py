@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from prometheus_client import CollectorRegistry
 
 from control_server.metrics import JobMetrics, ProbeMetrics
-from registry_server.metrics import RegistryMetrics
+from registry_server.metrics import RegistryMetrics, watch_protocols
 from routeloom.reference.markdown import page as whole
 from routeloom.reference.markdown import table
 from shared.cache.metrics import PrometheusObserver
@@ -52,6 +52,7 @@ def _control() -> CollectorRegistry:
 def _mirror() -> CollectorRegistry:
     registry = CollectorRegistry()
     RegistryMetrics.in_registry(registry)
+    watch_protocols(registry, {})
     return registry
 
 

@@ -101,8 +101,8 @@ async def _feed(process: asyncio.subprocess.Process, text: bytes) -> None:
         stdin.write(text)
         await stdin.drain()
         stdin.close()
-    except (BrokenPipeError, ConnectionResetError):
-        return  # it ended early; its exit code says why
+    except (BrokenPipeError, ConnectionResetError, RuntimeError):
+        return  # it ended early, its exit code says why; uvloop calls a pipe that is closed a RuntimeError
 
 
 async def _collect(stream: asyncio.StreamReader | None, most_bytes: int | None) -> bytes:

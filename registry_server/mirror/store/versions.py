@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from registry_server.keys import VERSION
+from registry_server.keys import SYNCED, VERSION
 from shared.cache import Cache, TierUnavailable
 
 
@@ -32,6 +32,14 @@ class Versions:
             counted = await self.cache.read_counter(VERSION.key())
             if counted is None or counted.value < version:
                 await self.cache.bump_version(VERSION.key(), at_least=version)
+        except TierUnavailable:
+            return False
+        return True
+
+    async def announce(self, version: int) -> bool:
+        """Tell every worker that listens; False where the tier is away, and they find out by themselves."""
+        try:
+            await self.cache.publish(SYNCED.key(), version)
         except TierUnavailable:
             return False
         return True

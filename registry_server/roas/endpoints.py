@@ -1,0 +1,64 @@
+"""The files that validators and routers fetch. What a registry says is public."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from registry_server.roas.dependencies import IfNewer, Roas
+from registry_server.roas.schemas import RoaProblemRead, RoaStatus
+from registry_server.roas.service import exports
+from registry_server.roas.service.reading import status_of
+from shared.web.problems import Problem
+
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    304: {"description": "The client has it already"},
+    503: {"model": Problem, "description": "No sync yet, or none that went well for too long"},
+}
+_TEXT: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {}}}}
+_METHODS = ["GET", "HEAD"]
+
+router = APIRouter(prefix="/registry", tags=["roas"])
+
+
+@router.api_route("/roa.json", methods=_METHODS, response_class=Response, responses=_RESPONSES)
+async def get_roa_json(roas: Roas, if_newer: IfNewer) -> Response:
+    """All ROAs with metadata, as RPKI validators such as stayrtr read them."""
+    return if_newer.answer(roas.export(exports.JSON))
+
+
+@router.api_route(
+    "/roa/bird4.conf", methods=_METHODS, response_class=Response, responses={**_TEXT, **_RESPONSES}
+)
+async def get_roa_bird4(roas: Roas, if_newer: IfNewer) -> Response:
+    """The IPv4 ROAs, to be included in a `protocol static` of BIRD 2."""
+    return if_newer.answer(roas.export(exports.BIRD4))
+
+
+@router.api_route(
+    "/roa/bird6.conf", methods=_METHODS, response_class=Response, responses={**_TEXT, **_RESPONSES}
+)
+async def get_roa_bird6(roas: Roas, if_newer: IfNewer) -> Response:
+    """The IPv6 ROAs, to be included in a `protocol static` of BIRD 2."""
+    return if_newer.answer(roas.export(exports.BIRD6))
+
+
+@router.api_route(
+    "/roa/openbgpd.conf", methods=_METHODS, response_class=Response, responses={**_TEXT, **_RESPONSES}
+)
+async def get_roa_openbgpd(roas: Roas, if_newer: IfNewer) -> Response:
+    """All ROAs as a `roa-set` of OpenBGPD."""
+    return if_newer.answer(roas.export(exports.OPENBGPD))
+
+
+@router.get("/api/v1/roas", responses={503: _RESPONSES[503]})
+async def get_roa_status(roas: Roas) -> RoaStatus:
+    """How many ROAs there are, and how fresh they are."""
+    return status_of(roas)
+
+
+@router.get("/api/v1/roas/problems", responses={503: _RESPONSES[503]})
+async def list_roa_problems(roas: Roas) -> list[RoaProblemRead]:
+    """Why routes have no ROA, or another than they ask for."""
+    return [RoaProblemRead.model_validate(each._asdict()) for each in roas.current().problems]

@@ -1,0 +1,63 @@
+"""Keeps the snapshot of this process up to SQL, and swaps it as a whole."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+
+import structlog
+
+from registry_server.snapshot.repository import SnapshotRepository
+from registry_server.snapshot.rules import build
+from registry_server.snapshot.schemas.content import Facts, Snapshot
+from shared.database import Database
+
+log = structlog.get_logger(__name__)
+Follower = Callable[[Snapshot], Awaitable[None]]
+
+
+class SnapshotKeeper:
+    """`current` is the last sync that this process has read; SQL is the truth, and stays so when it is away.
+
+    While SQL cannot be read the last snapshot goes on answering, and `checked_at` grows old, by which those
+    who must not serve what is stale notice it.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._turn = asyncio.Lock()
+        self._followers: list[Follower] = []
+        self._anew = False
+        self.current: Snapshot | None = None
+        self.facts: Facts | None = None
+
+    @property
+    def checked_at(self) -> datetime | None:
+        """When upstream last had nothing newer than what is served, as far as this process knows."""
+        return self.facts.checked_at if self.facts else None
+
+    def follow(self, follower: Follower) -> None:
+        """Have the follower called with each new snapshot before that is `current`, from the next one on."""
+        self._followers.append(follower)
+        self._anew = True
+
+    async def refresh(self) -> None:
+        """Look whether there was a sync, and take it over. Raises DatabaseUnavailable."""
+        async with self._turn:
+            async with self._database.reading() as session:
+                repository = SnapshotRepository(session)
+                facts = await repository.facts()
+                rows = await repository.rows() if self._is_behind(facts) else None
+            if rows is not None:
+                snapshot = await asyncio.to_thread(build, rows)
+                for follower in self._followers:
+                    await follower(snapshot)
+                self.current, self._anew = snapshot, False
+                log.info("snapshot_taken", version=facts.version, objects=len(snapshot.entries))
+            self.facts = facts
+
+    def _is_behind(self, facts: Facts) -> bool:
+        if self.current is None or self._anew:
+            return facts.version > 0
+        return facts.version != self.current.facts.version

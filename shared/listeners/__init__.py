@@ -1,0 +1,8 @@
+"""TCP servers of our own protocols: where they listen, how many they serve, and whom they let go first."""
+
+from shared.listeners.connection import Connection
+from shared.listeners.listener import Listener
+from shared.listeners.settings import ListenerSettings
+from shared.listeners.table import ConnectionTable
+
+__all__ = ["Connection", "ConnectionTable", "Listener", "ListenerSettings"]

@@ -36,6 +36,7 @@ from shared.durable.protocols import (
     EventPublisher,
     QueueBackend,
     RunRepository,
+    StagingClient,
 )
 from shared.durable.records import (
     CancelOutcome,
@@ -135,6 +136,7 @@ __all__ = [
     "SqlQueueBackend",
     "SqlRunRepository",
     "SqlStorage",
+    "StagingClient",
     "StoredEvent",
     "check_shared_slot",
     "durable_tables",

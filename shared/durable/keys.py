@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from uuid import uuid4
 
 from shared.durable.errors import IdentifierRefusedError, PrefixRefusedError
 
@@ -44,6 +45,12 @@ class DurableKeys:
 
     def checkpoint(self, run_id: str) -> str:
         return f"{self.prefix}:checkpoints:{check_identifier(run_id)}"
+
+    def staged_checkpoint(self, run_id: str) -> str:
+        """A key that nobody else uses, in the slot of the checkpoint that it is to become."""
+        key = self.checkpoint(run_id)
+        tag = "" if "{" in key or "}" in key else f"{{{key}}}:"
+        return f"{self.prefix}:staging:{tag}{uuid4().hex}"
 
     @property
     def checkpoint_index(self) -> str:

@@ -72,6 +72,13 @@ class AsyncRedisClient(Protocol):
         """Close the client; the adapters never call this."""
 
 
+class StagingClient(Protocol):
+    """What large checkpoints can be handed over by; nothing else needs it."""
+
+    def set(self, name: str, value: bytes, /, *, px: int) -> Awaitable[Any]:
+        """Store a string that leaves by itself after so many milliseconds."""
+
+
 class CheckpointStore(Protocol):
     """The exact point at which a run continues, replaced by compare-and-set."""
 

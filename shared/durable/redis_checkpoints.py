@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shared.durable.codecs import CHECKPOINT_SCHEMA, LoopCheckpointCodec
@@ -9,19 +10,33 @@ from shared.durable.config import RedisConfig, Retention
 from shared.durable.errors import CheckpointConflictError, LeaseLostError, RedisPayloadError
 from shared.durable.keys import DurableKeys
 from shared.durable.records import CheckpointSummary
-from shared.durable.redis_replies import answer, as_list, as_number, as_text, run_script
+from shared.durable.redis_replies import ScriptReply, answer, as_list, as_number, as_text, run_script
 from shared.durable.wire import from_milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shared.durable.codecs import CheckpointCodecProtocol
-    from shared.durable.protocols import AsyncRedisClient
+    from shared.durable.protocols import AsyncRedisClient, StagingClient
     from shared.durable.records import LoopContext, QueueLease
 
 
+#: From here on staging is cheaper for the server than a script's argument, which it hashes byte by byte.
+STAGED_BYTES = 65_536
+#: A writer that died between staging and saving leaves its bytes for so long.
+_STAGED_MILLISECONDS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Save:
+    run_id: str
+    expected: int
+    stored: bytes
+    lease: QueueLease | None
+
+
 class RedisCheckpointStore:
-    """Exact resumption. Touches the checkpoint's own key alone unless fenced or listed."""
+    """Exact resumption. Touches the checkpoint's own key alone unless fenced, listed or staged."""
 
     def __init__(
         self,
@@ -30,33 +45,30 @@ class RedisCheckpointStore:
         codec: CheckpointCodecProtocol | None = None,
         *,
         retention: Retention | None = None,
+        staging: StagingClient | None = None,
     ) -> None:
-        """Use the application's client, which stays the application's to close."""
+        """Use the application's client, which stays the application's to close.
+
+        With `staging`, normally the same client, a large checkpoint is first stored under a key of its own
+        that leaves by itself, and the script only moves it into place: one round trip more, a fraction of
+        the server's time.
+        """
         self._client = client
         self._keys = DurableKeys((config or RedisConfig()).prefix)
         self._codec = codec or LoopCheckpointCodec()
         self._retention = retention or Retention()
+        self._staging = staging
 
     async def save(
         self, context: LoopContext, expected_revision: int | None = None, *, lease: QueueLease | None = None
     ) -> int:
         """Store the context over the expected revision; see CheckpointStore."""
         expected = context.revision if expected_revision is None else expected_revision
-        run_id, listed = context.run_id, self._retention.listed
-        keys = [self._keys.checkpoint(run_id)]
-        if lease is not None:
-            keys.extend(self._keys.fence)
-        if listed:
-            keys.append(self._keys.checkpoint_index)
-        arguments: list[Any] = [
-            CHECKPOINT_SCHEMA,
-            run_id,
-            expected,
-            self._codec.encode(context, expected + 1),
-        ]
-        arguments += [self._retention.milliseconds]
-        arguments += ["", ""] if lease is None else [lease.job.job_id, lease.lease_id]
-        reply = await run_script(self._client, "save_checkpoint", keys, *arguments, int(listed))
+        run_id = context.run_id
+        wanted = _Save(run_id, expected, self._codec.encode(context, expected + 1), lease)
+        reply = await self._swap(wanted, await self._stage(wanted))
+        if reply.status == "unstaged":
+            reply = await self._swap(wanted, None)
         match reply.status:
             case "saved":
                 return expected + 1
@@ -69,6 +81,29 @@ class RedisCheckpointStore:
             case "damaged":
                 raise RedisPayloadError(f"Checkpoint of run {run_id} is damaged.")
         raise reply.odd()
+
+    async def _stage(self, wanted: _Save) -> str | None:
+        """The key that holds the bytes now, where they are to go that way."""
+        if self._staging is None or len(wanted.stored) < STAGED_BYTES:
+            return None
+        key = self._keys.staged_checkpoint(wanted.run_id)
+        await answer(self._staging.set(key, wanted.stored, px=_STAGED_MILLISECONDS))
+        return key
+
+    async def _swap(self, wanted: _Save, staged: str | None) -> ScriptReply:
+        keys = [self._keys.checkpoint(wanted.run_id)]
+        lease, listed = wanted.lease, self._retention.listed
+        if lease is not None:
+            keys.extend(self._keys.fence)
+        if listed:
+            keys.append(self._keys.checkpoint_index)
+        if staged is not None:
+            keys.append(staged)
+        arguments: list[Any] = [CHECKPOINT_SCHEMA, wanted.run_id, wanted.expected]
+        arguments += [wanted.stored if staged is None else b"", self._retention.milliseconds]
+        arguments += ["", ""] if lease is None else [lease.job.job_id, lease.lease_id]
+        arguments += [int(listed), "" if staged is None else len(wanted.stored)]
+        return await run_script(self._client, "save_checkpoint", keys, *arguments)
 
     async def load(self, run_id: str) -> LoopContext | None:
         """Return the checkpoint, None when there is none."""

@@ -29,7 +29,11 @@ def _read(name: str) -> str:
 
 @cache
 def script(name: str) -> str:
-    """Return the text of a script, its shebang line first as the server demands."""
+    """Return the text of a script, its shebang line first as the server demands.
+
+    Without comments and indentation: the server hashes the whole text at every call.
+    """
     shebang, body = _read(name).split("\n", 1)
     prelude = _read("queue_moves") if name in _MOVES_JOBS else ""
-    return f"{shebang}\n{prelude}{body}"
+    lines = (line.strip() for line in f"{prelude}{body}".splitlines())
+    return "\n".join([shebang, *(line for line in lines if line and not line.startswith("--"))])

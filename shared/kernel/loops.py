@@ -41,7 +41,7 @@ class Loop:
 
 
 async def run_loop(loop: Loop, observer: LoopObserver) -> None:
-    """Repeat the loop until cancelled; an error or an overrun never ends it."""
+    """Repeat the loop until cancelled; an error or an overrun never ends it, a cancellation always does."""
     clock = asyncio.get_running_loop().time
     while True:
         began = clock()
@@ -52,7 +52,19 @@ async def run_loop(loop: Loop, observer: LoopObserver) -> None:
             observer.failed(loop.name, error)
         else:
             observer.finished(loop.name, clock() - began)
+        check_cancelled()
         await asyncio.sleep(loop.pause())
+
+
+def check_cancelled() -> None:
+    """End the calling task if it was cancelled and did not notice. For whatever repeats until cancelled.
+
+    On Python 3.11 `asyncio.wait_for`, which libraries use, loses a cancellation that comes as its work is
+    done (gh-86296); a loop would go on for ever, and whoever waits for its end would too.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 @asynccontextmanager

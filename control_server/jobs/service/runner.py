@@ -13,6 +13,7 @@ from control_server.jobs.schemas import JobEnd, JobOutcome, RunningRead
 from control_server.jobs.service.performing import Performer
 from shared.durable import QueueLease
 from shared.kernel.clock import Clock
+from shared.kernel.loops import check_cancelled
 
 log = structlog.get_logger(__name__)
 
@@ -47,6 +48,7 @@ class JobRunner:
         free = asyncio.Semaphore(self.concurrency)
         try:
             while True:
+                check_cancelled()
                 await free.acquire()
                 lease = await self._next()
                 if lease is None:

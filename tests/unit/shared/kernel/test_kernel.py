@@ -1,6 +1,7 @@
 """Errors, secrets, principals, files, loops."""
 
 import asyncio
+import contextlib
 import stat
 from datetime import timedelta
 from pathlib import Path
@@ -116,3 +117,15 @@ async def test_a_loop_goes_on_after_errors_and_overruns_and_ends_with_its_owner(
     seen = passes
     await asyncio.sleep(0)
     assert passes == seen
+
+
+async def test_a_loop_ends_although_a_library_lost_its_cancellation() -> None:
+    begun = asyncio.Event()
+
+    async def work() -> None:
+        begun.set()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+
+    async with asyncio.timeout(20), running([Loop("test", work, interval=timedelta(0))], Watcher()):
+        await begun.wait()

@@ -13,6 +13,10 @@ from auth_server.authorization import tasks as authorization_tasks
 from auth_server.authorization.errors import AuthorizationRefused, SentBack
 from auth_server.clients import endpoints as client_endpoints
 from auth_server.clients.errors import OAuthError
+from auth_server.device import dependencies as device_dependencies
+from auth_server.device import endpoints as device_endpoints
+from auth_server.device import pages as device_pages
+from auth_server.device import tasks as device_tasks
 from auth_server.ownership import dependencies as ownership_dependencies
 from auth_server.ownership import endpoints as ownership_endpoints
 from auth_server.ownership import pages as ownership_pages
@@ -57,6 +61,7 @@ ROUTERS = (
     *portal_pages.routers,
     authorization_endpoints.router,
     authorization_pages.router,
+    device_pages.router,
     token_pages.router,
     signing_key_endpoints.router,
 )
@@ -66,6 +71,7 @@ PROTOCOL_ROUTERS = (
     authorization_pages.protocol_router,
     token_pages.protocol_router,
     token_endpoints.router,
+    device_endpoints.protocol_router,
 )
 REFUSALS = (
     (OAuthError, authorization_pages.answer_refusal),
@@ -125,6 +131,7 @@ def _assemble(app: FastAPI, resources: AuthResources) -> Assembled:
     passkey_dependencies.prepare(app, resources)
     ownership_dependencies.prepare(app, resources)
     tokens = token_dependencies.prepare(app, resources)
+    device_dependencies.prepare(app, tokens)
     relay = app.state.logout_relay = token_tasks.LogoutRelay(tokens)
     app.state.after_session_end.append(token_dependencies.end_grants_with_session(tokens, relay.kick))
     app.state.after_client_end = [token_dependencies.end_grants_with_client(tokens)]
@@ -144,5 +151,6 @@ def _assemble(app: FastAPI, resources: AuthResources) -> Assembled:
             *ownership_tasks.loops(ownership_dependencies.rechecking(app, resources)),
             *authorization_tasks.loops(resources),
             *token_tasks.loops(tokens, relay),
+            *device_tasks.loops(tokens),
         ],
     )

@@ -155,6 +155,7 @@ def metadata(issuer: str) -> dict[str, Any]:
         "end_session_endpoint": f"{issuer}/logout",
         "revocation_endpoint": f"{issuer}/revoke",
         "introspection_endpoint": f"{issuer}/introspect",
+        "device_authorization_endpoint": f"{issuer}/device",
         "scopes_supported": list(ALL_SCOPES),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],

@@ -30,5 +30,3 @@ class DeviceAuthorization(Base):
     #: The family that was opened; None where the person refused.
     grant_id: Mapped[UUID | None]
     consumed_at: Mapped[datetime | None]
-    #: The key that must prove itself with the last question.
-    key_thumbprint: Mapped[str | None]

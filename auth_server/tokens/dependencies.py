@@ -55,6 +55,7 @@ from shared.kernel.secrets import digest_of
 class TokenServices:
     """Everything about tokens inside one transaction."""
 
+    session: AsyncSession
     clients: ClientService
     sessions: SessionService
     grants: GrantService
@@ -109,6 +110,7 @@ def token_services(parts: TokenParts, session: AsyncSession, from_address: str =
     ended = EndedTokenRepository(session)
     others: dict[str, Exchange] = {}
     services = TokenServices(
+        session=session,
         clients=clients,
         sessions=sessions,
         grants=grants,

@@ -95,10 +95,7 @@ def _bits(modulus: str) -> int:
 
 def algorithms_of(key: PublicKey) -> Sequence[str]:
     """What the key may have signed with; empty for a curve that is not taken."""
-    if isinstance(key, RSAKey):
-        names = ALGORITHMS_OF["RSA"]
-    else:
-        names = ALGORITHMS_OF.get(key.curve_name, ())
+    names = ALGORITHMS_OF["RSA"] if isinstance(key, RSAKey) else ALGORITHMS_OF.get(key.curve_name, ())
     return [name for name in names if key.alg in {None, name}]
 
 

@@ -48,7 +48,6 @@ def _create_device_authorizations() -> None:
         sa.Column("decided_at", UtcDateTime(), nullable=True),
         sa.Column("grant_id", sa.Uuid(), nullable=True),
         sa.Column("consumed_at", UtcDateTime(), nullable=True),
-        sa.Column("key_thumbprint", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(
             ["client_id"], ["clients.id"], name="fk_device_authorizations_client_id_clients"
         ),

@@ -218,6 +218,12 @@ REGISTRY: dict[str, tuple[str, ...]] = {
         "GET /registry/api/v1/search",
         "GET /registry/api/v1/as-set/{name}",
         "GET /registry/api/v1/problems",
+        "GET /registry/rdap/autnum/{number}",
+        "GET /registry/rdap/ip/{address:path}",
+        "GET /registry/rdap/domain/{name}",
+        "GET /registry/rdap/entity/{handle:path}",
+        "GET /registry/rdap/help",
+        "GET /registry/rdap/{kind}.json",
     ),
     Scope.REGISTRY_SYNC: ("POST /registry/api/v1/sync",),
 }

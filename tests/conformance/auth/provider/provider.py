@@ -9,7 +9,7 @@ import json
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -374,11 +374,17 @@ def unverified(token: str) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def open_provider(database_url: str, directory: Path, origin: str = ORIGIN) -> AsyncIterator[Provider]:
-    """A server on a filled database; the portal's back channel is a receiver of the tests."""
+async def open_provider(
+    database_url: str, directory: Path, origin: str = ORIGIN, others: httpx2.AsyncClient | None = None
+) -> AsyncIterator[Provider]:
+    """A server on a filled database; the portal's back channel is a receiver of the tests.
+
+    `others` reaches other services in the place of its own client.
+    """
     clock = HandClock()
     settings = settings_for(database_url, directory, origin)
-    async with open_resources(settings, clock) as resources:
+    async with open_resources(settings, clock) as own:
+        resources = replace(own, http=others or own.http)
         app = create_app(settings, resources)
         transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
         async with (

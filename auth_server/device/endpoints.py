@@ -1,0 +1,19 @@
+"""Where a device begins (RFC 8628, section 3.1)."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+
+from auth_server.clients.dependencies import Form
+from auth_server.device.dependencies import PAGE, DevicesForClients
+from auth_server.tokens.endpoints import NEVER_KEPT, WritingClient
+
+#: Called by programs, which have no form token of ours.
+protocol_router = APIRouter(tags=["tokens"])
+
+
+@protocol_router.post(PAGE)
+async def begin(form: Form, client: WritingClient, devices: DevicesForClients) -> JSONResponse:
+    """A code for the device, and one that a person confirms elsewhere."""
+    return JSONResponse(await devices.begin(client, form), headers=NEVER_KEPT)

@@ -16,6 +16,7 @@ from node_agent.collect.host import boot_id, own_addresses
 from node_agent.connection.conversation import Ground
 from node_agent.connection.link import AgentLink, Dialling
 from node_agent.errors import NotEnrolled
+from node_agent.fleet import Fleet, open_fleet
 from node_agent.probes.commands import TOOL_DIRECTORIES
 from node_agent.probes.desk import ProbeDesk
 from node_agent.probes.outbox import Outbox
@@ -54,15 +55,18 @@ async def run(
             raise NotEnrolled
         surroundings = surroundings or default_surroundings()
         outbox = Outbox(settings.unsent_bytes)
+        fleet = open_fleet(settings)
         ground = Ground(
             hello=AgentHello(
                 agent_version=__version__,
                 boot_id=boot_id(),
                 capabilities=await find_capabilities(surroundings.tool_directories),
+                keys=fleet.keys.public,
             ),
             desk=ProbeDesk(settings, outbox, surroundings),
             outbox=outbox,
             collection=collection or Collection(),
+            fleet=fleet,
         )
         await _serve(AgentLink(settings, ground, dialling), ground)
 
@@ -73,6 +77,7 @@ async def _serve(link: AgentLink, ground: Ground) -> None:
     with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
         loop.add_signal_handler(signal.SIGHUP, link.wake)
     collecting = asyncio.create_task(ground.collection.run(), name="collection")
+    applying = asyncio.create_task(_apply(ground.fleet), name="fleet")
     linking = asyncio.create_task(link.run(), name="link")
     try:
         # Not awaited itself: a cancelled wait must leave the link up for the last words.
@@ -80,13 +85,24 @@ async def _serve(link: AgentLink, ground: Ground) -> None:
         linking.result()
     finally:
         collecting.cancel()
+        applying.cancel()
         await ground.desk.stop()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FLUSH_SECONDS):
                 await link.flush()
         linking.cancel()
-        await asyncio.gather(collecting, linking, return_exceptions=True)
+        await asyncio.gather(collecting, applying, linking, return_exceptions=True)
         log.info("agent.stopped")
+
+
+async def _apply(fleet: Fleet | None) -> None:
+    if fleet is None:
+        return
+    try:
+        await fleet.run()
+    except Exception:
+        # The agent still probes and says that it lives; what it last applied runs on.
+        log.exception("agent.fleet_failed")
 
 
 async def main(settings: AgentSettings) -> None:

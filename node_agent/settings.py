@@ -35,6 +35,27 @@ class AgentSettings(BaseSettings):
         default=None, description="The agent token's file; by default `agent-token` in the state directory"
     )
     log_json: bool = Field(default=False, description="One JSON object a log line, for collectors")
+    bird_socket: Path = Field(default=Path("/run/bird/bird.ctl"), description="BIRD's control socket")
+    bird_directory: Path = Field(
+        default=Path("/etc/bird/routeloom"),
+        description="Where generations of BIRD's configuration are written",
+    )
+    bird_local_directory: Path = Field(
+        default=Path("/etc/bird/local"),
+        description="The operators' own `*.conf`, included last, never touched",
+    )
+    confirm_seconds: int = Field(
+        default=60,
+        ge=10,
+        le=600,
+        description="Without a confirmation BIRD undoes a new configuration after this",
+    )
+    pull_seconds: float = Field(
+        default=300, gt=0, le=3600, description="The desired state is asked for this often, doorbell or not"
+    )
+    pass_seconds: float = Field(
+        default=60, gt=0, le=3600, description="The host is compared with the desired state this often"
+    )
     concurrent_probes: int = Field(default=10, ge=1, le=100, description="More are answered `busy`")
     greatest_probe_seconds: float = Field(default=300, gt=0, description="Caps what a server may ask for")
     greatest_probe_lines: int = Field(default=20_000, gt=0)

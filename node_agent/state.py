@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 _PRIVATE_DIRECTORY = 0o700
 _PRIVATE_FILE = 0o600
-_OWN_FILES = frozenset({"identity.key", "agent-token", "agent.lock", "agent.log", "registration"})
+_OWN_FILES = frozenset(
+    {"identity.key", "agent-token", "agent.lock", "agent.log", "registration", "wireguard.key", "sealing.key"}
+)
 
 
 def prepare(directory: Path) -> None:

@@ -19,6 +19,7 @@ log = structlog.get_logger(__name__)
 
 #: The doorbell may be lost, so the agent asks by itself too.
 PULL_SECONDS = 300.0
+_UNRUNG_SECONDS = 30.0
 _FIRST_RETRY_SECONDS = 5.0
 _LONGEST_RETRY_SECONDS = 60.0
 
@@ -51,6 +52,11 @@ class Applier:
     _retry: float = _FIRST_RETRY_SECONDS
     _told: PassOutcome | None = None
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing was ever published for this node."""
+        return self._published is None
+
     def ring(self) -> None:
         """Something changed: pull, then pass."""
         self._bell.set()
@@ -60,7 +66,8 @@ class Applier:
         self._published = self.host.store.desired()
         self.generation = self.host.store.achieved().generation
         loop = asyncio.get_running_loop()
-        asked = -self.pull_seconds
+        # The link rings when it is up; where it never comes up, the first question comes soon.
+        asked = loop.time() - self.pull_seconds + _UNRUNG_SECONDS
         while True:
             if self._bell.is_set() or loop.time() - asked >= self.pull_seconds:
                 self._bell.clear()
@@ -68,7 +75,9 @@ class Applier:
                     asked = loop.time()
             pause = await self._pass()
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause):
+                async with asyncio.timeout(
+                    min(pause, max(0.0, asked + self.pull_seconds - loop.time()) or pause)
+                ):
                     await self._bell.wait()
 
     async def _pulled(self) -> bool:

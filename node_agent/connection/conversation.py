@@ -18,6 +18,8 @@ from shared.protocol.frames import (
     SERVER_FRAME,
     SERVER_FRAME_TYPES,
     AgentHello,
+    ApplyStatus,
+    DesiredStateUpdated,
     ErrorFrame,
     Frame,
     Goodbye,
@@ -30,12 +32,14 @@ from shared.protocol.frames import (
     ProbeStored,
     ServerFrame,
     ServerHello,
+    SnapshotRequest,
 )
 
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
 
     from node_agent.collect.collection import Collection
+    from node_agent.fleet import Fleet
     from node_agent.probes.desk import ProbeDesk
     from node_agent.probes.outbox import Outbox
 
@@ -54,6 +58,8 @@ class Ground:
     desk: ProbeDesk
     outbox: Outbox
     collection: Collection
+    #: None: an agent that probes and routes nothing.
+    fleet: Fleet | None = None
 
 
 class Conversation:
@@ -79,7 +85,11 @@ class Conversation:
             self.greeted = True
             log.info("agent.connected", node=server.node_id, server_version=server.server_version)
             self._ground.outbox.rewind()
-            tasks = [
+            if self._ground.fleet is not None:
+                self._ground.fleet.reports.rewind()
+                self._ground.fleet.applier.ring()
+                tasks.append(asyncio.create_task(self._send_reports(self._ground.fleet), name="reports"))
+            tasks += [
                 asyncio.create_task(self._beat(server.heartbeat_seconds), name="heartbeat"),
                 asyncio.create_task(self._send_owed(), name="outbox"),
                 asyncio.create_task(self._receive(), name="receive"),
@@ -122,7 +132,7 @@ class Conversation:
     async def _beat(self, seconds: float) -> None:
         interval = min(max(seconds, _LEAST_HEARTBEAT_SECONDS), _GREATEST_HEARTBEAT_SECONDS)
         while True:
-            sample = self._ground.collection.latest
+            sample, fleet = self._ground.collection.latest, self._ground.fleet
             await self._send(
                 Heartbeat(
                     agent_version=__version__,
@@ -131,6 +141,8 @@ class Conversation:
                     memory_used_bytes=sample.memory_used_bytes,
                     memory_total_bytes=sample.memory_total_bytes,
                     running_probes=self._ground.desk.running,
+                    applied_generation=fleet.applier.generation if fleet else None,
+                    apply_status=fleet.status if fleet else ApplyStatus.NONE,
                 )
             )
             await asyncio.sleep(interval)
@@ -150,6 +162,12 @@ class Conversation:
                     await outbox.changed.wait()
             except TimeoutError:
                 continue
+
+    async def _send_reports(self, fleet: Fleet) -> None:
+        while True:
+            await fleet.reports.changed.wait()
+            for report in fleet.reports.take():
+                await self._socket.send(report.model_dump_json())
 
     async def _receive(self) -> None:
         while True:
@@ -177,6 +195,20 @@ class Conversation:
             return None
 
     async def _act(self, frame: ServerFrame) -> None:
+        match frame:
+            case Ping():
+                await self._send(Pong(nonce=frame.nonce[:64]))
+            case Goodbye():
+                self._goodbye = frame
+            case ErrorFrame():
+                log.warning(
+                    "agent.frame_refused", code=frame.code, frame=frame.ref, detail=redact(frame.detail)
+                )
+            case _:
+                if not (self._act_on_probe(frame) or self._act_on_node(frame)):
+                    self.ignored += 1
+
+    def _act_on_probe(self, frame: ServerFrame) -> bool:
         desk, outbox = self._ground.desk, self._ground.outbox
         match frame:
             case ProbeStart():
@@ -187,13 +219,19 @@ class Conversation:
                 outbox.stored(frame.probe_id, frame.seq, final=frame.final)
             case ProbeRefused():
                 desk.refuse(frame.probe_id)
-            case Ping():
-                await self._send(Pong(nonce=frame.nonce[:64]))
-            case Goodbye():
-                self._goodbye = frame
-            case ErrorFrame():
-                log.warning(
-                    "agent.frame_refused", code=frame.code, frame=frame.ref, detail=redact(frame.detail)
-                )
             case _:
-                self.ignored += 1
+                return False
+        return True
+
+    def _act_on_node(self, frame: ServerFrame) -> bool:
+        fleet = self._ground.fleet
+        if fleet is None:
+            return False
+        match frame:
+            case DesiredStateUpdated():
+                fleet.applier.ring()
+            case SnapshotRequest():
+                fleet.request_snapshot()
+            case _:
+                return False
+        return True

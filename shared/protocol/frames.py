@@ -13,6 +13,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
+from shared.protocol.fleet import ApplyResult, NodeKeys, ReconciliationReport, RuntimeSnapshot
 from shared.protocol.probes import (
     OutputStream,
     ProbeLimits,
@@ -49,6 +50,7 @@ class ApplyStatus(StrEnum):
     APPLIED = "applied"
     PENDING = "pending"
     FAILED = "failed"
+    PAUSED = "paused"
 
 
 class Frame(BaseModel):
@@ -74,6 +76,8 @@ class AgentHello(Frame):
     agent_version: str = Field(max_length=64)
     boot_id: str = Field(default="", max_length=64, description="Changes when the host restarts")
     capabilities: Capabilities = Field(default_factory=Capabilities)
+    #: None: an agent that routes nothing, or one from before keys.
+    keys: NodeKeys | None = None
 
 
 class Heartbeat(Frame):
@@ -144,11 +148,24 @@ class Pong(Frame):
 
 
 AgentFrame = Annotated[
-    AgentHello | Heartbeat | ProbeAccepted | ProbeOutput | ProbeDone | Pong,
+    AgentHello
+    | Heartbeat
+    | ProbeAccepted
+    | ProbeOutput
+    | ProbeDone
+    | Pong
+    | ApplyResult
+    | ReconciliationReport
+    | RuntimeSnapshot,
     Field(discriminator="type"),
 ]
 AGENT_FRAME: TypeAdapter[AgentFrame] = TypeAdapter(AgentFrame)
-AGENT_FRAME_TYPES = frozenset({"hello", "heartbeat", "probe_accepted", "probe_output", "probe_done", "pong"})
+AGENT_FRAME_TYPES = frozenset(
+    {
+        *("hello", "heartbeat", "probe_accepted", "probe_output", "probe_done", "pong"),
+        *("apply_result", "reconciliation_report", "runtime_snapshot"),
+    }
+)
 
 # --- server to agent -----------------------------------------------------------------------------
 

@@ -113,6 +113,8 @@ class ControlDouble:
             await self._changed.wait_for(lambda: len(self.attempts) >= count)
 
     async def _handshake(self, connection: ServerConnection, request: Request) -> Response | None:
+        if request.path == "/api/v1/agent/desired-state":
+            return connection.respond(HTTPStatus.NOT_FOUND, "nothing is published")
         async with self._changed:
             self.attempts.append(request.headers.get("Authorization", ""))
             self._changed.notify_all()

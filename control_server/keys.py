@@ -146,6 +146,7 @@ AGENT_TOKEN = REGISTRY.add(
         negative_ttl=timedelta(seconds=5),
         writer="look-ups of agent tokens; a revocation or rotation leaves a tombstone",
         purpose="the node whose token has this digest",
+        refresh_ahead=True,
         loss="one more query to SQL",
         restart="filled again as agents speak",
         correctness=True,
@@ -162,6 +163,7 @@ AS_NAME = REGISTRY.add(
         negative_ttl=timedelta(hours=1),
         writer="look-ups of AS names at the registry service",
         purpose="the name of an AS; empty where the registry has none",
+        refresh_ahead=True,
         loss="one more request to the registry service",
         restart="filled again as pages are read",
     )

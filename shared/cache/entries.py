@@ -44,7 +44,7 @@ class Entries:
         """What is there. A key of another type counts as a miss."""
         operation = Operation("get", key.family.name)
         name = self._name_of(key)
-        timed = key.family.early_refresh or key.family.stale_ttl is not None
+        timed = key.family.timed
         try:
             replies = await self._gateway.perform(
                 operation, ("GET", name), *([("PTTL", name)] if timed else [])
@@ -57,7 +57,9 @@ class Entries:
         decoded = await self._understood(operation, key, raw)
         left = replies[1] / 1000 if timed and replies[1] >= 0 else math.inf
         seen = "" if raw is None else hashlib.sha1(raw, usedforsecurity=False).hexdigest()
-        return Entry(decoded.state, decoded.value, seen, left)
+        entry = Entry(decoded.state, decoded.value, seen, left)
+        await self._renew(key, entry)
+        return entry
 
     async def find_many(self, keys: list[Key]) -> list[Any]:
         """The values in the order of the keys, None where there is none."""
@@ -116,6 +118,19 @@ class Entries:
                 await self._remove_quietly(key)
         return decoded
 
+    async def _renew(self, key: Key, entry: Entry) -> None:
+        family = key.family
+        if not family.renewed or family.ttl is None or not in_second_half(entry, family.ttl.total_seconds()):
+            return
+        milliseconds = milliseconds_of(family, family.ttl.total_seconds())
+        try:
+            await self._gateway.perform(
+                Operation("renew", family.name, writes=True), ("PEXPIRE", self._name_of(key), milliseconds)
+            )
+        except TierUnavailable:
+            return  # counted; the value was read and is right
+        self.counted(Operation("renew", family.name), "stored")
+
     async def _remove_quietly(self, key: Key) -> None:
         try:
             await self._gateway.perform(
@@ -123,6 +138,11 @@ class Entries:
             )
         except TierUnavailable:
             return
+
+
+def in_second_half(entry: Entry, ttl_seconds: float) -> bool:
+    """Whether a value, not the knowledge that there is none, has less than half of its TTL left."""
+    return entry.state is State.HIT and entry.left < ttl_seconds / 2
 
 
 def payload_of(family: KeyFamily, value: Any) -> bytes:

@@ -66,6 +66,12 @@ class KeyFamily:
     error_ttl: timedelta = timedelta(seconds=1)
     #: Refresh before expiry with a probability that rises towards it (XFetch).
     early_refresh: bool = False
+    #: A hit in the second half of its TTL is answered and loaded anew beside that. For keys that are read a
+    #: few times a TTL, where the probability above comes to nothing and every expiry would be a miss.
+    refresh_ahead: bool = False
+    #: A hit in the second half of its TTL gets the whole TTL again: for values that never change under their
+    #: key, where the TTL only removes what nobody reads any more.
+    renewed: bool = False
     #: Only one process at a time loads an entry, as far as that can be had without failing anybody.
     fill_token: bool = False
 
@@ -78,6 +84,13 @@ class KeyFamily:
                 raise ValueError(f"{self.name}: a {self.kind} family has {'no' if timeless else 'a'} TTL")
         if not 0 <= self.jitter <= 0.1:  # noqa: PLR2004 - the key index allows a tenth
             raise ValueError(f"{self.name}: the TTL may vary by a tenth at most")
+        if self.renewed and self.ttl is None:
+            raise ValueError(f"{self.name}: what has no TTL needs no renewal")
+
+    @property
+    def timed(self) -> bool:
+        """Whether readers look at what is left of the TTL."""
+        return self.early_refresh or self.refresh_ahead or self.renewed or self.stale_ttl is not None
 
     @cached_property
     def parts(self) -> tuple[str, ...]:

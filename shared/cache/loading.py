@@ -7,12 +7,13 @@ import math
 import random
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from shared.cache import codec
 from shared.cache.codec import State
-from shared.cache.entries import Entries, Entry, milliseconds_of, payload_of
+from shared.cache.entries import Entries, Entry, in_second_half, milliseconds_of, payload_of
 from shared.cache.errors import LoadRecentlyFailed, TierUnavailable
 from shared.cache.flights import Flights
 from shared.cache.gateway import Gateway, Operation
@@ -50,7 +51,7 @@ class Loader:
             return await self._load_alone(key, partial(self._one_of_few, key.family, load))
         work = partial(self._refill, key, load, entry, ttl_seconds)
         if entry.answers and not _is_stale(key.family, entry):
-            if self._refreshes_early(key.family, entry):
+            if self._refreshes_early(key.family, entry, ttl_seconds):
                 self.flights.launch(key.name, work)
             return entry.value
         return await self.flights.join(key.name, work)
@@ -146,11 +147,14 @@ class Loader:
             except TierUnavailable:
                 return  # it ends by itself
 
-    def _refreshes_early(self, family: KeyFamily, entry: Entry) -> bool:
+    def _refreshes_early(self, family: KeyFamily, entry: Entry, ttl_seconds: float) -> bool:
         """XFetch: the nearer the end and the dearer the load, the likelier (Vattani and others, 2015)."""
+        stale = family.stale_ttl.total_seconds() if family.stale_ttl else 0
+        if family.refresh_ahead and in_second_half(replace(entry, left=entry.left - stale), ttl_seconds):
+            return True
         if not family.early_refresh or entry.state is not State.HIT or entry.left == math.inf:
             return False
-        left = entry.left - (family.stale_ttl.total_seconds() if family.stale_ttl else 0)
+        left = entry.left - stale
         cost = self._load_seconds.get(family.name, 0.0)
         return -cost * math.log(1 - random.random()) >= left  # noqa: S311 - not a secret
 

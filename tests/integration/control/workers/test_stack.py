@@ -14,7 +14,12 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2 as httpx
 import pytest
 
+from auth_server.commands import make_invitation
+from auth_server.resources import open_resources as open_auth
+from auth_server.settings import AuthSettings
+from shared.kernel.principal import Role
 from shared.protocol.frames import ProbeStart
+from shared.testing.authenticator import Authenticator
 from shared.testing.fake_agent import FakeAgent
 from shared.testing.servers import KeyValueServer, PostgresServer
 from shared.testing.servers.key_value import CONFIGURATIONS
@@ -24,6 +29,7 @@ from shared.testing.waiting import wait_until
 from tests.integration.control.probes.stage import PLAIN, Prepared, Reader
 from tests.integration.control.workers.pair import numbers, stored
 from tests.integration.control.workers.processes import Service, ending
+from tests.integration.control.workers.visitor import HTML, Visitor
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(240)]
 
@@ -37,6 +43,8 @@ class Stack:
     proxy: str
     client: httpx.AsyncClient
     tokens: dict[str, str]
+    #: Of the sign-in service, to invite somebody.
+    settings: AuthSettings
 
     def authorization(self, who: str = "operator") -> dict[str, str]:
         return {"Authorization": f"Bearer {self.tokens[who]}"}
@@ -78,7 +86,7 @@ async def stack(
                 httpx.AsyncClient(timeout=30, verify=PLAIN) as client,
             ):
                 await wait_until(lambda: ready(client, proxy), seconds=30)
-                yield Stack(a, b, proxy, client, on_postgres.tokens)
+                yield Stack(a, b, proxy, client, on_postgres.tokens, auth_settings(auth_url, proxy, tmp_path))
             for service in services:
                 service.end()
                 assert service.process is not None
@@ -95,7 +103,19 @@ def common(proxy: str, kv: KeyValueServer, cache: KeyValueServer, directory: Pat
         settings[f"ROUTELOOM_{service}_CACHE__URL"] = cache.url
         if service != "REGISTRY":
             settings[f"ROUTELOOM_{service}_KV__URL"] = kv.url
+    # The sign-in service makes it; its home is a volume that both see.
+    settings["ROUTELOOM_CONTROL_SIGN_IN__CLIENT_SECRET_FILE"] = str(directory / "auth/secrets/portal-client")
     return settings
+
+
+def auth_settings(url: str, proxy: str, directory: Path) -> AuthSettings:
+    return AuthSettings.model_validate(
+        {
+            "database": {"url": url},
+            "state_directory": directory / "auth",
+            "web": {"public_url": proxy},
+        }
+    )
 
 
 async def migrated(package: str, environment: dict[str, str]) -> None:
@@ -142,7 +162,8 @@ async def ready(client: httpx.AsyncClient, proxy: str) -> bool:
 
 async def test_a_killed_worker_costs_readers_nothing(stack: Stack) -> None:
     await the_proxy_publishes_what_it_should(stack)
-    await a_sign_in_goes_on_at_the_other_worker(stack)
+    await a_declined_sign_in_is_known_at_the_other_worker(stack)
+    ada = await a_passkey_signs_in_across_workers(stack)
     async with FakeAgent(stack.b.url, stack.tokens["alpha"]) as agent:
         await agent.hello()
         wanted = {"nodes": ["alpha"], "tool": "ping", "target": "192.0.2.1"}
@@ -171,6 +192,9 @@ async def test_a_killed_worker_costs_readers_nothing(stack: Stack) -> None:
         await stack.client.get(f"{stack.proxy}/api/v1/probes/{probe_id}", headers=stack.authorization())
     ).json()
     assert (read["state"], read["complete"], len(read["lines"])) == ("done", True, 20)
+    # And the session that began at the killed one is good at the other, and through the proxy.
+    for place in (stack.b.url, stack.proxy):
+        assert (await ada.send("GET", f"{place}/api/v1/nodes")).status_code == 200
 
 
 async def the_proxy_publishes_what_it_should(stack: Stack) -> None:
@@ -184,7 +208,24 @@ async def the_proxy_publishes_what_it_should(stack: Stack) -> None:
     assert list(statuses.values()) == [200] * 3 + [404] * 4, statuses
 
 
-async def a_sign_in_goes_on_at_the_other_worker(stack: Stack) -> None:
+async def a_passkey_signs_in_across_workers(stack: Stack) -> Visitor:
+    """Begun at A, proved with a passkey at the sign-in service, finished at B, once; good at both."""
+    ada = Visitor(stack.client, stack.proxy, Authenticator(stack.proxy))
+    async with open_auth(stack.settings) as auth:
+        await ada.accept(await make_invitation(auth, Role.OPERATOR), "ada")
+    callback = await ada.callback_of(stack.a.url)
+    finished = await ada.send("GET", f"{stack.b.url}{callback}", headers=HTML)
+    assert (finished.status_code, finished.headers["location"]) == (303, "/nodes")
+    for place in (stack.b.url, stack.a.url):
+        assert (await ada.send("GET", f"{place}/api/v1/nodes")).status_code == 200
+        page = await ada.send("GET", f"{place}/nodes", headers=HTML)
+        assert ">ada<" in page.text
+    spent = await ada.send("GET", f"{stack.a.url}{callback}", headers=HTML)
+    assert spent.status_code == 410
+    return ada
+
+
+async def a_declined_sign_in_is_known_at_the_other_worker(stack: Stack) -> None:
     """It begins at A and comes back to B, which knows it once."""
     page = await stack.client.get(f"{stack.a.url}/sign-in", headers={"Accept": "text/html"})
     cookies = cookies_of(page)

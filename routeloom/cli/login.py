@@ -1,4 +1,4 @@
-"""`routeloom login` and `routeloom logout`: sign in with a browser by a loopback redirect (RFC 8252)."""
+"""`routeloom login` and `routeloom logout`: by a loopback redirect (RFC 8252), or a code typed elsewhere."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import httpx2
 import typer
 
 from routeloom.cli.connection import EXIT_REFUSED, EXIT_UNREACHABLE, fail, find_server
+from routeloom.cli.device_sign_in import ENDPOINT, sign_in_by_device
 from routeloom.cli.sign_ins import SignIns, client, kept_of, revoke
 from routeloom.lite.home import Home, default_home
 from shared.kernel.principal import Scope
@@ -32,13 +33,18 @@ _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Routeloom
 def login(
     *,
     server: Server = None,
+    device: Annotated[
+        bool | None,
+        typer.Option("--device/--loopback", help="By a code or by a redirect; else as this machine can"),
+    ] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser")] = True,
 ) -> None:
-    """Sign in with a browser; the other commands then act as you."""
+    """Sign in with a browser, here or on another machine; the other commands then act as you."""
     url = find_server(server)
     metadata = _discover(url)
+    by_code = not _has_display() and ENDPOINT in metadata if device is None else device
     try:
-        tokens = _sign_in(metadata, browser=browser)
+        tokens = sign_in_by_device(metadata, _SCOPES) if by_code else _sign_in(metadata, browser=browser)
         who = _who(metadata, tokens["access_token"])
     except httpx2.TransportError:
         fail(f"{url} does not answer.", EXIT_UNREACHABLE)

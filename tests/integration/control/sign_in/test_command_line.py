@@ -51,7 +51,7 @@ class Terminal:
     @asynccontextmanager
     async def logging_in(self) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
         """The command, waiting, and the address that it printed."""
-        process = await self.start("login")
+        process = await self.start("login", "--loopback")
         assert process.stdout is not None
         printed = ""
         while not (found := re.search(r"http\S+/auth/authorize\S+", printed)):
@@ -156,6 +156,53 @@ async def test_whoever_declines_is_not_signed_in(house: House, terminal: Termina
         said, _ = await asyncio.wait_for(process.communicate(), 60)
     assert process.returncode == 1
     assert b"Not signed in" in said
+    assert not (terminal.home / "signed-in.json").exists()
+
+
+async def code_of(process: asyncio.subprocess.Process) -> str:
+    """The code that the command shows."""
+    assert process.stdout is not None
+    printed = ""
+    while not (found := re.search(r"user_code=([A-Z]{4}-[A-Z]{4})", printed)):
+        printed += (await asyncio.wait_for(process.stdout.readline(), 60)).decode()
+    return found[1]
+
+
+async def test_without_a_browser_a_code_is_confirmed_elsewhere(house: House, terminal: Terminal) -> None:
+    account = await house.account(Role.OPERATOR)
+    surfer = await house.known_there(account)
+    process = await terminal.start("login")
+    try:
+        code = await code_of(process)
+        assert code in (await surfer.get(f"/auth/device?user_code={code}")).text
+        answer = await surfer.post("/auth/device/decision", user_code=code, decision="allow")
+        assert answer.status_code == 303
+        # The command asks by its own clock; the server's is turned by hand.
+        said, _ = await asyncio.wait_for(process.communicate(), 60)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert process.returncode == 0, said
+    assert f"as {account.name} (operator)" in said.decode()
+    status, said_then = await terminal.run("nodes", "list", "--json")
+    assert (status, json.loads(said_then)["total"]) == (0, 0)
+    assert (await terminal.run("logout"))[0] == 0
+
+
+async def test_a_code_that_is_refused_signs_nobody_in(house: House, terminal: Terminal) -> None:
+    surfer = await house.known_there(await house.account())
+    process = await terminal.start("login", "--device")
+    try:
+        code = await code_of(process)
+        await surfer.post("/auth/device/decision", user_code=code, decision="deny")
+        said, _ = await asyncio.wait_for(process.communicate(), 60)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert process.returncode == 1
+    assert b"it was refused" in said
     assert not (terminal.home / "signed-in.json").exists()
 
 

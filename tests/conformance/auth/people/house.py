@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from http.cookies import SimpleCookie
 from pathlib import Path
@@ -199,13 +199,21 @@ async def migrate(database_url: str) -> None:
 
 
 @asynccontextmanager
-async def open_house(database_url: str, directory: Path, **sign_in: Any) -> AsyncIterator[House]:
-    """The server over a database that has its tables."""
+async def open_house(
+    database_url: str,
+    directory: Path,
+    *,
+    clock: HandClock | None = None,
+    http: httpx2.AsyncClient | None = None,
+    **wanted: Any,
+) -> AsyncIterator[House]:
+    """The server over a database that has its tables; `http` reaches other services in its place."""
     settings = AuthSettings.model_validate(
-        {"database": {"url": database_url}, "state_directory": directory, "sign_in": sign_in}
+        {"database": {"url": database_url}, "state_directory": directory, **wanted}
     )
-    clock = HandClock()
-    async with open_resources(settings, clock) as resources:
+    clock = clock or HandClock()
+    async with open_resources(settings, clock) as opened:
+        resources = replace(opened, http=http or opened.http)
         app = create_app(settings, resources)
         async with app.router.lifespan_context(app):
             app.state.slow_hashes.hasher = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)

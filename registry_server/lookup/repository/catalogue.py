@@ -62,6 +62,11 @@ class CatalogueRepository:
         rows = await self.session.execute(_objects().where(ObjectRow.id.in_(idents)))
         return {row[0]: FoundObject(*row) for row in rows}
 
+    async def list_keys(self, object_class: str) -> Sequence[str]:
+        """Every key of a class."""
+        query = select(ObjectRow.key).where(ObjectRow.object_class == object_class, ObjectRow.indexed)
+        return (await self.session.scalars(query)).all()
+
     async def list_class(
         self, object_class: str, after: tuple[str, int] | None, limit: int
     ) -> list[tuple[str, int, ObjectEntry]]:

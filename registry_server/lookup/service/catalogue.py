@@ -65,6 +65,12 @@ class CatalogueService:
                 return found
         raise ObjectUnknown
 
+    async def top_labels(self) -> list[str]:
+        """The last labels of all domains, in order."""
+        return sorted(
+            {key.lower().rstrip(".").rsplit(".", 1)[-1] for key in await self.repository.list_keys("domain")}
+        )
+
     async def list_class(self, object_class: str, cursor: str | None, limit: int) -> ObjectPage:
         """Objects of a class. Raises ObjectClassUnknown or InvalidInput."""
         ended = read_cursor(cursor, str, int)

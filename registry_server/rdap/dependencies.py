@@ -1,0 +1,67 @@
+"""Wiring of RDAP, and its own way to refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
+
+from fastapi import Depends, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+
+from registry_server.history.dependencies import History
+from registry_server.lookup.dependencies import Catalogue, Findings
+from registry_server.rdap.rules.documents import refusal
+from registry_server.rdap.schemas import MEDIA_TYPE
+from registry_server.rdap.service import RdapService
+from shared.kernel.errors import AppError, Kind
+
+_STATUS = {Kind.MISSING: 404, Kind.INVALID: 400, Kind.UNAVAILABLE: 503}
+_TITLES = {404: "Not Found", 400: "Bad Request", 503: "Service Unavailable"}
+
+
+class RdapResponse(JSONResponse):
+    """A document that clients on any site may read (RFC 7480, section 5.6)."""
+
+    media_type = MEDIA_TYPE
+
+    def __init__(self, content: Any, status_code: int = 200, **options: Any) -> None:
+        """Answer the document."""
+        super().__init__(content, status_code, **options)
+        self.headers["Access-Control-Allow-Origin"] = "*"
+
+
+class RdapRoute(APIRoute):
+    """Answers refusals as RDAP documents instead of problems."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler with refusals translated."""
+        answer = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            try:
+                return await answer(request)
+            except RequestValidationError:
+                return _refuse(400, "The question is too long or not of this kind.")
+            except AppError as refused:
+                status = _STATUS.get(refused.kind)
+                if status is None:
+                    raise
+                return _refuse(status, refused.detail)
+
+        return handle
+
+
+def _refuse(status: int, detail: str) -> RdapResponse:
+    return RdapResponse(refusal(status, _TITLES[status], detail), status)
+
+
+def _rdap(request: Request, catalogue: Catalogue, findings: Findings, history: History) -> RdapService:
+    resources = request.app.state.resources
+    base = f"{str(resources.settings.web.public_url).rstrip('/')}/registry/rdap"
+    name = resources.settings.fleet_name
+    return RdapService(catalogue, findings, history, base, name, resources.now)
+
+
+Rdap = Annotated[RdapService, Depends(_rdap)]

@@ -1,0 +1,74 @@
+"""Routes of RDAP (RFC 9082). Each answers HEAD as well, by which clients ask whether there is something."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path
+
+from registry_server.rdap.dependencies import Rdap, RdapResponse, RdapRoute
+from registry_server.rdap.schemas import Document
+
+_EXAMPLE = {
+    "rdapConformance": ["rdap_level_0", "cidr0"],
+    "objectClassName": "autnum",
+    "handle": "AS4242429901",
+    "startAutnum": 4242429901,
+    "endAutnum": 4242429901,
+    "name": "FOO-AS",
+}
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/rdap+json": {"example": _EXAMPLE}}},
+    404: {"content": {"application/rdap+json": {}}, "description": "An RDAP error"},
+}
+Text = Annotated[str, Path(max_length=255)]
+
+router = APIRouter(
+    prefix="/registry/rdap",
+    tags=["rdap"],
+    route_class=RdapRoute,
+    default_response_class=RdapResponse,
+    responses=_RESPONSES,
+)
+
+
+async def get_autnum(number: Text, rdap: Rdap) -> Document:
+    """An AS number, with or without `AS`."""
+    return await rdap.autnum(number)
+
+
+async def get_network(address: Text, rdap: Rdap) -> Document:
+    """The smallest network that contains an address or a prefix."""
+    return await rdap.network(address)
+
+
+async def get_domain(name: Text, rdap: Rdap) -> Document:
+    """A domain name."""
+    return await rdap.domain(name)
+
+
+async def get_entity(handle: Text, rdap: Rdap) -> Document:
+    """A contact or a maintainer, in any case of the handle."""
+    return await rdap.entity(handle)
+
+
+async def get_help(rdap: Rdap) -> Document:
+    """What this server is."""
+    return rdap.help()
+
+
+async def get_bootstrap(kind: Annotated[str, Path(max_length=20)], rdap: Rdap) -> Document:
+    """Where to ask about AS numbers, addresses or names, for clients that start there (RFC 9224)."""
+    return await rdap.bootstrap(kind)
+
+
+for path, answer in (
+    ("/autnum/{number}", get_autnum),
+    ("/ip/{address:path}", get_network),
+    ("/domain/{name}", get_domain),
+    ("/entity/{handle:path}", get_entity),
+    ("/help", get_help),
+    ("/{kind}.json", get_bootstrap),
+):
+    router.add_api_route(path, answer, methods=["GET"])
+    router.add_api_route(path, answer, methods=["HEAD"], include_in_schema=False)

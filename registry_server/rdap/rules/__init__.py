@@ -1,0 +1,1 @@
+"""Pure decisions of RDAP: from objects to documents."""

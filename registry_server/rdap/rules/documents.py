@@ -1,0 +1,174 @@
+"""Documents of RFC 9083: one for each kind of object."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from registry_server.objects.rules.grammar import words
+from registry_server.objects.rules.numbers import unpack
+from registry_server.objects.schemas import Prefix
+from registry_server.rdap.schemas import CONFORMANCE, MEDIA_TYPE, Contact, Document, Life, Told
+
+_VERSIONS = {4: "v4", 6: "v6"}
+_KINDS = {"person": "individual", "role": "group", "organisation": "org", "mntner": "group"}
+
+
+def autnum(number: int, told: Told, contacts: Sequence[Contact], base: str) -> Document:
+    """An AS number (RFC 9083, section 5.5)."""
+    return {
+        "objectClassName": "autnum",
+        "handle": told.key,
+        "startAutnum": number,
+        "endAutnum": number,
+        "name": told.first("as-name") or told.key,
+        "status": ["active"],
+        **_shared(told, contacts, f"{base}/autnum/{number}", base),
+    }
+
+
+def network(
+    block: Prefix, told: Told, parent: str | None, contacts: Sequence[Contact], base: str
+) -> Document:
+    """An address block (RFC 9083, section 5.4; the member `cidr0_cidrs` is of its own extension)."""
+    version = _VERSIONS[block.family]
+    address = unpack(block.first)
+    document: Document = {
+        "objectClassName": "ip network",
+        "handle": block.text,
+        "startAddress": address,
+        "endAddress": unpack(block.last),
+        "ipVersion": version,
+        "name": told.first("netname") or block.text,
+        "cidr0_cidrs": [{f"{version}prefix": address, "length": block.length}],
+        "status": ["active"],
+        **_shared(told, contacts, f"{base}/ip/{block.text}", base),
+    }
+    optional = {"parentHandle": parent, "country": told.first("country"), "type": told.first("status")}
+    return document | {name: value for name, value in optional.items() if value}
+
+
+def domain(told: Told, contacts: Sequence[Contact], base: str) -> Document:
+    """A name (RFC 9083, section 5.3)."""
+    servers = [words(value) for value in told.values("nserver")]
+    return {
+        "objectClassName": "domain",
+        "handle": told.key,
+        "ldhName": told.key.lower(),
+        "nameservers": [_nameserver(parts) for parts in servers if parts],
+        "secureDNS": {"delegationSigned": bool(told.values("ds-rdata"))},
+        "status": ["active"],
+        **_shared(told, contacts, f"{base}/domain/{quote(told.key.lower(), safe='')}", base),
+    }
+
+
+def entity(told: Told, contacts: Sequence[Contact], base: str) -> Document:
+    """A person, a role, an organisation or a maintainer (RFC 9083, section 5.1)."""
+    return {
+        "objectClassName": "entity",
+        "handle": told.key,
+        "vcardArray": _vcard(told),
+        **_shared(told, contacts, _entity_url(told.key, base), base),
+    }
+
+
+def whole(document: Document, life: Life | None, notices: Sequence[Document] = ()) -> Document:
+    """The document as an answer of its own."""
+    events: Document = {"events": life.events()} if life else {}
+    return {"rdapConformance": CONFORMANCE, **document, **events, "notices": list(notices)}
+
+
+def refusal(status: int, title: str, detail: str) -> Document:
+    """An error (RFC 9083, section 6)."""
+    return {
+        "rdapConformance": CONFORMANCE,
+        "errorCode": status,
+        "title": title,
+        "description": [detail],
+    }
+
+
+def help_document(name: str, base: str) -> Document:
+    """What this server is (RFC 9083, section 7)."""
+    notice = {
+        "title": f"RDAP of {name}",
+        "description": ["AS numbers, addresses, names and contacts of a routing registry."],
+        "links": [_link(f"{base}/help", "self", f"{base}/help")],
+    }
+    return {"rdapConformance": CONFORMANCE, "notices": [notice]}
+
+
+def bootstrap(ranges: Sequence[str], published: str, base: str) -> Document:
+    """Where to ask for which ranges: always here (RFC 9224)."""
+    return {
+        "version": "1.0",
+        "publication": published,
+        "description": "RDAP services of this registry",
+        "services": [[list(ranges), [f"{base}/"]]],
+    }
+
+
+def _shared(told: Told, contacts: Sequence[Contact], url: str, base: str) -> Document:
+    remarks = [
+        {"title": title, "description": lines}
+        for title, name in (("description", "descr"), ("remarks", "remarks"))
+        if (lines := [line for value in told.values(name) for line in value.split("\n")])
+    ]
+    return {
+        "entities": [_contact(found, base) for found in _by_handle(contacts).items()],
+        "links": [_link(url, "self", url)],
+        "remarks": remarks,
+    }
+
+
+def _by_handle(contacts: Sequence[Contact]) -> dict[str, list[Contact]]:
+    """One entity for each object, with all its roles."""
+    found: dict[str, list[Contact]] = {}
+    for contact in contacts:
+        found.setdefault(contact.told.key, []).append(contact)
+    return found
+
+
+def _contact(found: tuple[str, list[Contact]], base: str) -> Document:
+    handle, contacts = found
+    url = _entity_url(handle, base)
+    return {
+        "objectClassName": "entity",
+        "handle": handle,
+        "roles": list(dict.fromkeys(contact.role for contact in contacts)),
+        "vcardArray": _vcard(contacts[0].told),
+        "links": [_link(url, "self", url)],
+    }
+
+
+def _vcard(told: Told) -> list[object]:
+    """A jCard (RFC 7095); an object without a name is known by its key."""
+    name = told.first("person", "role", "org-name") or told.key
+    fields: list[list[object]] = [
+        ["version", {}, "text", "4.0"],
+        ["fn", {}, "text", name],
+        ["kind", {}, "text", _KINDS[told.object_class]],
+    ]
+    mails = [*told.values("e-mail"), *told.values("abuse-mailbox")]
+    fields += [["email", {}, "text", mail] for mail in dict.fromkeys(mails)]
+    address = [line for value in told.values("address") for line in value.split("\n")]
+    if address:
+        fields.append(["adr", {"label": "\n".join(address)}, "text", ["", "", "", "", "", "", ""]])
+    fields += [["tel", {}, "text", number] for number in told.values("phone")]
+    return ["vcard", fields]
+
+
+def _nameserver(parts: Sequence[str]) -> Document:
+    found: Document = {"objectClassName": "nameserver", "ldhName": parts[0].lower()}
+    if len(parts) > 1:
+        version = "v6" if ":" in parts[1] else "v4"
+        found["ipAddresses"] = {version: [parts[1]]}
+    return found
+
+
+def _entity_url(handle: str, base: str) -> str:
+    return f"{base}/entity/{quote(handle, safe='')}"
+
+
+def _link(value: str, rel: str, href: str) -> Document:
+    return {"value": value, "rel": rel, "href": href, "type": MEDIA_TYPE}

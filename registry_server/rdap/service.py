@@ -1,0 +1,134 @@
+"""Answers RDAP from the same snapshot as every other look-up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from registry_server.history.service import HistoryService
+from registry_server.lookup.errors import ObjectUnknown
+from registry_server.lookup.schemas import Match
+from registry_server.lookup.service import CatalogueService, FindingService
+from registry_server.objects.rules.grammar import parse, words
+from registry_server.objects.rules.numbers import PrefixRefused, parse_asn, parse_prefix
+from registry_server.rdap.errors import RdapInvalid, RdapNotFound
+from registry_server.rdap.rules import documents
+from registry_server.rdap.schemas import Contact, Document, Life, Told
+from shared.kernel.clock import Clock
+from shared.kernel.errors import InvalidInput
+
+_ENTITIES = ("person", "role", "organisation", "mntner")
+#: Attributes that name somebody, as what, and in which classes they are looked for.
+_ROLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("org", "registrant", ("organisation",)),
+    ("mnt-by", "registrant", ("mntner",)),
+    ("admin-c", "administrative", ("person", "role")),
+    ("tech-c", "technical", ("person", "role")),
+    ("zone-c", "technical", ("person", "role")),
+    ("abuse-c", "abuse", ("person", "role")),
+)
+#: More are not told: an answer stays an answer.
+_MOST_CONTACTS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class RdapService:
+    """The registry in the words of RDAP; links start with `base`."""
+
+    catalogue: CatalogueService
+    findings: FindingService
+    history: HistoryService
+    base: str
+    name: str
+    now: Clock
+
+    async def autnum(self, text: str) -> Document:
+        """An AS number. Raises RdapInvalid or RdapNotFound."""
+        number = parse_asn(text.strip(), bare=True)
+        if number is None:
+            raise RdapInvalid
+        told, life = await self._get(("aut-num",), f"AS{number}")
+        return documents.whole(documents.autnum(number, told, await self._contacts(told), self.base), life)
+
+    async def network(self, text: str) -> Document:
+        """The smallest block that contains the address or block. Raises RdapInvalid or RdapNotFound."""
+        try:
+            found = await self.findings.prefix(text, Match.COVERING, None, 1)
+        except InvalidInput as refused:
+            raise RdapInvalid(refused.detail) from None
+        networks = [item for item in found.items if item.object_class.startswith("inet")]
+        if not networks:
+            raise RdapNotFound
+        nearest = networks[0]
+        parent = next((item.prefix for item in networks if item.prefix != nearest.prefix), None)
+        told, life = await self._get((nearest.object_class,), nearest.key)
+        try:
+            block = parse_prefix(nearest.prefix)
+        except PrefixRefused:
+            raise RdapNotFound from None
+        contacts = await self._contacts(told)
+        return documents.whole(documents.network(block, told, parent, contacts, self.base), life)
+
+    async def domain(self, name: str) -> Document:
+        """A name. Raises RdapNotFound."""
+        told, life = await self._get(("domain",), name.rstrip("."))
+        return documents.whole(documents.domain(told, await self._contacts(told), self.base), life)
+
+    async def entity(self, handle: str) -> Document:
+        """A contact or a maintainer, in any case of the handle. Raises RdapNotFound."""
+        told, life = await self._get(_ENTITIES, handle)
+        return documents.whole(documents.entity(told, await self._contacts(told), self.base), life)
+
+    def help(self) -> Document:
+        """What this server is."""
+        return documents.help_document(self.name, self.base)
+
+    async def bootstrap(self, kind: str) -> Document:
+        """Where to ask about a kind of things: here. Raises RdapNotFound."""
+        ranges = {
+            "asn": ["0-4294967295"],
+            "ipv4": ["0.0.0.0/0"],
+            "ipv6": ["::/0"],
+            "dns": await self.catalogue.top_labels() if kind == "dns" else [],
+            "object-tags": [],
+        }
+        if kind not in ranges:
+            raise RdapNotFound
+        published = self.now().replace(microsecond=0, minute=0, second=0).isoformat()
+        return documents.bootstrap(ranges[kind], published, self.base)
+
+    async def _get(self, classes: Sequence[str], key: str) -> tuple[Told, Life | None]:
+        for object_class in classes:
+            try:
+                found = await self.catalogue.find(object_class, key)
+            except ObjectUnknown:
+                continue
+            if found.indexed:
+                span = await self.history.span(found.path)
+                return _told(found.object_class, found.key, found.raw), Life(*span) if span else None
+        raise RdapNotFound
+
+    async def _contacts(self, told: Told) -> list[Contact]:
+        """Those whom the object names and the registry has; one that is odd is left out, not fatal."""
+        found: list[Contact] = []
+        for attribute, role, classes in _ROLES:
+            names = [word for value in told.values(attribute) for word in words(value)]
+            for name in dict.fromkeys(names):
+                if len(found) < _MOST_CONTACTS and (contact := await self._find(classes, name)):
+                    found.append(Contact(role, contact))
+        return found
+
+    async def _find(self, classes: Sequence[str], key: str) -> Told | None:
+        for object_class in classes:
+            try:
+                found = await self.catalogue.find(object_class, key)
+            except ObjectUnknown:
+                continue
+            if found.indexed:
+                return _told(found.object_class, found.key, found.raw)
+        return None
+
+
+def _told(object_class: str, key: str, raw: bytes) -> Told:
+    attributes, _ = parse(raw)
+    return Told(object_class, key, [(each.name, each.value) for each in attributes])

@@ -1,0 +1,218 @@
+"""RDAP: the documents, and two clients that know nothing of us."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from typing import Any
+
+import httpx2
+import pytest
+import pytest_asyncio
+import rdap
+import whodap
+
+from registry_server.app import create_app
+from shared.web.app import go_away
+from shared.web.server import Server, server_config
+from tests.integration.registry.conftest import DATABASES, Registries, fresh_database
+from tests.integration.registry.objects import END, FILES
+from tests.integration.registry.upstream import Content, Upstream
+from tests.integration.registry.world import network, text
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+RDAP = "/registry/rdap"
+_OWNED = (("admin-c", "Foo-DN42"), ("tech-c", "Foo-DN42"))
+OBJECTS: dict[str | bytes, Content] = {
+    **FILES,
+    "data/aut-num/AS4242429901": text(
+        ("aut-num", "AS4242429901"), ("as-name", "FOO-AS"), ("descr", "Foo"), *_OWNED, ("org", "ORG-FOO")
+    ),
+    "data/person/Foo-DN42": text(
+        ("person", "Foo Example"), ("nic-hdl", "Foo-DN42"), ("e-mail", "Foo@foo.example")
+    ),
+    "data/person/ODD-DN42": f"person:\nnic-hdl:            ODD-DN42\n{END}".encode(),
+    "data/organisation/ORG-FOO": text(
+        ("organisation", "ORG-FOO"), ("org-name", "Foo GmbH"), ("address", "Foo street 1")
+    ),
+    "data/inetnum/172.20.0.0_14": network("172.20.0.0/14", "172.20.0.0 - 172.23.255.255"),
+    "data/inetnum/172.20.0.0_24": network("172.20.0.0/24", "172.20.0.0 - 172.20.0.255", *_OWNED),
+    "data/inet6num/fd42:1::_48": network(
+        "fd42:1::/48",
+        "fd42:1:: - fd42:1:0:ffff:ffff:ffff:ffff:ffff",
+        ("admin-c", "ODD-DN42"),
+        ("country", "XX"),
+    ),
+    "data/dns/foo.dn42": text(
+        ("domain", "foo.dn42"),
+        ("nserver", "ns1.foo.dn42 172.20.0.53"),
+        ("nserver", "ns2.foo.dn42 fd42:1::53"),
+    ),
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=DATABASES)
+async def base(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[str]:
+    """A server on a port of its own: those clients bring their own HTTP."""
+    directory = tmp_path_factory.mktemp("rdap")
+    upstream = Upstream.create(directory / "upstream.git")
+    upstream.commit(OBJECTS)
+    with socket.create_server(("127.0.0.1", 0)) as listener, fresh_database(request, directory) as url:
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        async with AsyncExitStack() as stack:
+            registries = Registries(url, directory, stack)
+            settings = registries.settings(upstream, interval="PT24H")
+            web = settings.web.model_copy(update={"public_url": address})
+            registry = await registries.open_with(settings.model_copy(update={"web": web}))
+            await registry.sync()
+            app = create_app(registry.resources.settings, registry.resources)
+            server = Server(server_config(app, web), lambda: go_away(app))
+            serving = asyncio.create_task(server.serve(sockets=[listener]))
+            await server.ready.wait()
+            yield f"{address}{RDAP}"
+            server.should_exit = True
+            await serving
+
+
+async def fetch(base: str, path: str) -> Any:
+    async with httpx2.AsyncClient() as client:
+        answer = await client.get(f"{base}/{path}")
+    assert answer.headers["content-type"] == "application/rdap+json", answer.text
+    assert answer.headers["access-control-allow-origin"] == "*"
+    return answer.json()
+
+
+class TestDocuments:
+    @pytest.mark.parametrize("number", ["4242429901", "AS4242429901", "as4242429901"])
+    async def test_an_as_number(self, base: str, number: str) -> None:
+        found = await fetch(base, f"autnum/{number}")
+        assert {name: found[name] for name in ("objectClassName", "handle", "startAutnum", "name")} == {
+            "objectClassName": "autnum",
+            "handle": "AS4242429901",
+            "startAutnum": 4242429901,
+            "name": "FOO-AS",
+        }
+        roles = {each["handle"]: each["roles"] for each in found["entities"]}
+        assert roles == {
+            "ORG-FOO": ["registrant"],
+            "FOO-MNT": ["registrant"],
+            "Foo-DN42": ["administrative", "technical"],
+        }
+        assert found["links"] == [
+            {
+                "value": f"{base}/autnum/4242429901",
+                "rel": "self",
+                "href": f"{base}/autnum/4242429901",
+                "type": "application/rdap+json",
+            }
+        ]
+        assert found["events"][0] == {
+            "eventAction": "registration",
+            "eventDate": "2023-11-14T22:13:20+00:00",
+        }
+
+    @pytest.mark.parametrize("asked", ["172.20.0.1", "172.20.0.0/24", "172.20.0.128/25", "172.20.0.0%2F24"])
+    async def test_an_address_is_answered_by_the_smallest_network_around_it(
+        self, base: str, asked: str
+    ) -> None:
+        found = await fetch(base, f"ip/{asked}")
+        assert (found["startAddress"], found["endAddress"]) == ("172.20.0.0", "172.20.0.255")
+        assert found["cidr0_cidrs"] == [{"v4prefix": "172.20.0.0", "length": 24}]
+        assert "cidr0" in found["rdapConformance"]
+        assert found["parentHandle"] == "172.20.0.0/14"
+
+    async def test_an_odd_contact_spoils_nothing(self, base: str) -> None:
+        found = await fetch(base, "ip/fd42:1::1")
+        assert (found["ipVersion"], found["country"]) == ("v6", "XX")
+        (odd,) = [each for each in found["entities"] if each["handle"] == "ODD-DN42"]
+        assert ["fn", {}, "text", "ODD-DN42"] in odd["vcardArray"][1]
+
+    async def test_an_entity_is_found_in_any_case_and_shown_as_written(self, base: str) -> None:
+        found = await fetch(base, "entity/foo-dn42")
+        assert found["handle"] == "Foo-DN42"
+        assert found["vcardArray"] == [
+            "vcard",
+            [
+                ["version", {}, "text", "4.0"],
+                ["fn", {}, "text", "Foo Example"],
+                ["kind", {}, "text", "individual"],
+                ["email", {}, "text", "Foo@foo.example"],
+            ],
+        ]
+
+    async def test_a_domain(self, base: str) -> None:
+        found = await fetch(base, "domain/FOO.dn42")
+        assert [each["ipAddresses"] for each in found["nameservers"]] == [
+            {"v4": ["172.20.0.53"]},
+            {"v6": ["fd42:1::53"]},
+        ]
+
+    async def test_help_and_bootstrap_name_this_server(self, base: str) -> None:
+        assert (await fetch(base, "help"))["notices"]
+        assert (await fetch(base, "dns.json"))["services"] == [[["dn42"], [f"{base}/"]]]
+
+    @pytest.mark.parametrize(
+        ("path", "status"),
+        [
+            ("autnum/4242429999", 404),
+            ("autnum/4242429909", 404),
+            ("ip/0.0.0.0/0", 404),
+            ("entity/NOBODY", 404),
+            ("entity/%00", 404),
+            ("domain/nowhere.dn42", 404),
+            ("things.json", 404),
+            ("autnum/foo", 400),
+            ("ip/172.20.0.1/24", 400),
+            ("ip/foo", 400),
+            (f"entity/{'x' * 300}", 400),
+        ],
+    )
+    async def test_refusals_are_documents(self, base: str, path: str, status: int) -> None:
+        found = await fetch(base, path)
+        assert (found["errorCode"], bool(found["title"]), len(found["description"])) == (status, True, 1)
+
+    async def test_head_tells_whether_there_is_something(self, base: str) -> None:
+        async with httpx2.AsyncClient() as client:
+            there = await client.head(f"{base}/autnum/4242429901")
+            gone = await client.head(f"{base}/autnum/1")
+        assert (there.status_code, there.content, gone.status_code) == (200, b"", 404)
+
+
+class TestRdapClient:
+    """The client of 20C, which drops prefix lengths and writes handles in small letters."""
+
+    async def test_reads_numbers_addresses_names_and_people(self, base: str) -> None:
+        def ask() -> None:
+            client = rdap.RdapClient({"bootstrap_url": f"{base}/", "self_bootstrap": False, "timeout": 20})
+            found = client.get("AS4242429901")
+            assert (found.name, found.emails, found.org_name) == ("FOO-AS", ["foo@foo.example"], "Foo GmbH")
+            assert found.org_address == "Foo street 1"
+            assert client.get("172.20.0.0/24").data["handle"] == "172.20.0.0/24"
+            assert client.get("fd42:1::1").data["handle"] == "fd42:1::/48"
+            assert client.get("foo.dn42").data["ldhName"] == "foo.dn42"
+            assert client.get("FOO-DN42").data["handle"] == "Foo-DN42"
+            assert found.normalized["asn"] == 4242429901
+            with pytest.raises(rdap.RdapNotFoundError):
+                client.get("AS1")
+
+        await asyncio.to_thread(ask)
+
+
+class TestWhodap:
+    """A client that asks first where to ask."""
+
+    async def test_reads_numbers_addresses_and_names(
+        self, base: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        clients = whodap.client
+        for name, kind in (("ASN", "asn"), ("IPv4", "ipv4"), ("IPv6", "ipv6"), ("DNS", "dns")):
+            monkeypatch.setattr(getattr(clients, f"{name}Client"), "_iana_uri", f"{base}/{kind}.json")
+        found = await whodap.aio_lookup_asn(4242429901)
+        assert found.name == "FOO-AS"
+        assert (await whodap.aio_lookup_ipv4("172.20.0.5")).handle == "172.20.0.0/24"
+        assert (await whodap.aio_lookup_ipv6("fd42:1::5")).handle == "fd42:1::/48"
+        assert (await whodap.aio_lookup_domain("foo", "dn42")).ldhName == "foo.dn42"
+        with pytest.raises(whodap.errors.NotFoundError):
+            await whodap.aio_lookup_asn(4242429999)

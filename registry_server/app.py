@@ -15,6 +15,7 @@ from registry_server.lookup.endpoints import records as record_endpoints
 from registry_server.metrics import RegistryMetrics, watch_protocols
 from registry_server.mirror import endpoints as mirror_endpoints
 from registry_server.mirror import tasks as mirror_tasks
+from registry_server.rdap import endpoints as rdap_endpoints
 from registry_server.resources import RegistryResources, open_resources
 from registry_server.roas import endpoints as roa_endpoints
 from registry_server.roas import pages as roa_pages
@@ -62,6 +63,7 @@ def create_app(
                 object_endpoints.router,
                 mirror_endpoints.router,
                 roa_endpoints.router,
+                rdap_endpoints.router,
                 roa_pages.router,
             ],
             open_resources=given_or_opened(resources, lambda: open_resources(settings)),

@@ -144,12 +144,16 @@ class RuntimeStateBatch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SweepReport:
-    """What one sweep did; the times are those under the lock, without the pauses between slices."""
+    """What one sweep did; the times are without the pauses between slices."""
 
     removed: int = 0
     slices: int = 0
+    #: By the wall's clock, so with whatever else the machine did meanwhile.
     seconds: float = 0.0
-    longest_slice_seconds: float = 0.0
+    #: What it cost this thread.
+    processor_seconds: float = 0.0
+    #: The longest time under the lock.
+    longest_hold_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,18 +80,21 @@ class InMemoryRuntimeStateBackend:
     async def sweep_expired(self) -> SweepReport:
         """Remove everything that has expired, in slices; whoever waits is served between them."""
         removed = slices = 0
-        spent = longest = 0.0
+        spent = processor = longest = 0.0
         while True:
+            began, processor_began = time.perf_counter(), time.thread_time()
             with self._lock:
-                began = time.perf_counter()
-                count = self._store.remove_expired_slice()
-                held = time.perf_counter() - began
+                taken = time.perf_counter()
+                expired = self._store.remove_expired_slice()
+                longest = max(longest, time.perf_counter() - taken)
+            count = len(expired)
+            del expired
             removed += count
             slices += count > 0
-            spent += held
-            longest = max(longest, held)
+            spent += time.perf_counter() - began
+            processor += time.thread_time() - processor_began
             if count == 0:
-                return SweepReport(removed, slices, spent, longest)
+                return SweepReport(removed, slices, spent, processor, longest)
             await asyncio.sleep(0)
 
     async def holdings(self, prefix: bytes) -> Holdings:
@@ -114,6 +117,7 @@ class InMemoryRuntimeStateBackend:
         Room is made a slice at a time, like a sweep: a large write over many dead keys must not hold the lock
         long.
         """
+        expired: object = None
         while True:
             with self._lock:
                 try:
@@ -124,7 +128,9 @@ class InMemoryRuntimeStateBackend:
                         "One item is larger than the temporary state takes. Ask for less at once."
                     ) from None
                 except OverBudget:
-                    if self._store.remove_expired_slice() == 0:
+                    expired = self._store.remove_expired_slice()
+                    if not expired:
                         self._rejections += 1
                         raise RuntimeStateCapacityExceeded from None
+            expired = None  # the lock is free again: now the pages may go
             await asyncio.sleep(0)

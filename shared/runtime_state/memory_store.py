@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: One slice of a sweep: a fraction of a millisecond for small keys, few pages to give back for large ones.
 SLICE_KEYS = 256
-SLICE_BYTES = 4 * 2**20
+SLICE_BYTES = 2**20
 
 _CANONICAL_INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,18}", re.ASCII)
 _LARGEST_INTEGER = 2**63 - 1
@@ -107,21 +107,26 @@ class MemoryStore:
             raise
         return answers
 
-    def remove_expired_slice(self) -> int:
-        """Remove some of what has expired; 0 when nothing is left to remove."""
+    def remove_expired_slice(self) -> list[Entry]:
+        """Remove some of what has expired, and hand it over; empty when nothing is left to remove.
+
+        Whoever called lets go of the entries after the lock: giving large pages back to the system takes
+        longer than removing them here.
+        """
         now = self._ticks()
-        removed = freed = 0
-        while removed < SLICE_KEYS and freed < SLICE_BYTES:
+        removed: list[Entry] = []
+        freed = 0
+        while len(removed) < SLICE_KEYS and freed < SLICE_BYTES:
             count = 0
-            for key in self._deadlines.due(now, SLICE_KEYS - removed):
-                freed += self._release(key)
+            for key in self._deadlines.due(now, SLICE_KEYS - len(removed)):
+                removed.append(self._release(key))
+                freed += removed[-1].size
                 count += 1
                 if freed >= SLICE_BYTES:
                     break
             if count == 0:
                 break
             self._deadlines.drop(count)
-            removed += count
         return removed
 
     def clear(self) -> None:
@@ -236,11 +241,11 @@ class MemoryStore:
             if entry.deadline is not None:
                 self._deadlines.add(key, entry.deadline)
 
-    def _release(self, key: bytes) -> int:
-        """Give the entry's bytes back; its deadline is the caller's to forget."""
-        freed = len(key) + self._entries.pop(key).size
-        self.size -= freed
-        return freed
+    def _release(self, key: bytes) -> Entry:
+        """Take the entry out and its bytes off; its deadline is the caller's to forget."""
+        entry = self._entries.pop(key)
+        self.size -= len(key) + entry.size
+        return entry
 
 
 def _string(entry: Entry) -> bytes:

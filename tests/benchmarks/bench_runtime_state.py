@@ -19,11 +19,12 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import patch
 
 import httpx2
 
@@ -37,6 +38,7 @@ from shared.database import open_database
 from shared.database.migrations import upgrade
 from shared.kernel.clock import utc_now
 from shared.runtime_state import RuntimeStateSettings
+from shared.runtime_state.contracts import SweepReport
 from shared.runtime_state.memory_backend import InMemoryRuntimeStateBackend
 from shared.web.logs import LogFormat, configure_logs
 from tests.benchmarks import runtime_state as commands
@@ -65,6 +67,7 @@ class Seen:
     peak_bytes: int = 0
     peak_keys: int = 0
     longest_sweep: float = 0.0
+    longest_sweep_processor: float = 0.0
     statuses: dict[int, int] = field(default_factory=dict)
 
     def answered(self, status: int) -> None:
@@ -114,7 +117,6 @@ class Load:
         stats, seen = await self.resources.runtime_state.stats(), self.seen
         seen.peak_bytes = max(seen.peak_bytes, stats.approx_bytes or 0)
         seen.peak_keys = max(seen.peak_keys, stats.active_keys or 0)
-        seen.longest_sweep = max(seen.longest_sweep, stats.last_sweep_seconds or 0.0)
 
     async def until_idle(self, plan: Plan) -> None:
         """Until what was written has expired and been swept, or twice as long has passed."""
@@ -164,11 +166,25 @@ async def run(plan: Plan) -> bool:
     with tempfile.TemporaryDirectory() as directory:
         async with lite(Path(directory), plan) as load:
             backend = cast("InMemoryRuntimeStateBackend", load.resources.runtime_state._backend)
-            with commands.slices_by_processor_time(backend) as slices:
+            with commands.holds_by_processor_time(backend) as holds, sweeps_seen(backend, load.seen):
                 met = await under_load(load, plan)
-            # Wall time holds whatever else the machine did; this does not.
-            print(f"longest slice of a sweep by processor time: {1000 * max(slices):.2f} ms")
+            print(f"longest hold of the lock by processor time: {1000 * max(holds):.2f} ms")
             return met
+
+
+@contextmanager
+def sweeps_seen(backend: InMemoryRuntimeStateBackend, seen: Seen) -> Iterator[None]:
+    """Remember the longest sweep by both clocks: wall time holds whatever else the machine did."""
+    original = backend.sweep_expired
+
+    async def watched() -> SweepReport:
+        report = await original()
+        seen.longest_sweep = max(seen.longest_sweep, report.seconds)
+        seen.longest_sweep_processor = max(seen.longest_sweep_processor, report.processor_seconds)
+        return report
+
+    with patch.object(backend, "sweep_expired", watched):
+        yield
 
 
 async def under_load(load: Load, plan: Plan) -> bool:
@@ -206,9 +222,10 @@ async def report(when: str, load: Load) -> Point:
 
 
 def verdict(seen: Seen, first: Point, idle: Point, second: Point) -> bool:
-    longest = 1000 * seen.longest_sweep
+    longest = 1000 * seen.longest_sweep_processor
     goals = {
-        f"longest sweep {longest:.2f} ms, goal {LONGEST_SWEEP_MILLISECONDS}": longest
+        f"longest sweep {longest:.2f} ms of processor time, goal {LONGEST_SWEEP_MILLISECONDS}"
+        f" ({1000 * seen.longest_sweep:.2f} ms by the clock on the wall)": longest
         <= LONGEST_SWEEP_MILLISECONDS,
         f"failed requests {seen.failed} of {seen.requests}, goal 0": seen.failed == 0,
         f"keys when idle {idle.keys}, goal at most {IDLE_KEYS}": idle.keys <= IDLE_KEYS,

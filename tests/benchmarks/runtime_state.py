@@ -3,7 +3,8 @@
     python -m tests.benchmarks.runtime_state [--keys 100000] [--json]
 
 Goals: 99 of 100 reads within 5 ms, and no hold of the lock longer than 5 ms. Figures of the expiry are
-medians of three rounds, because wall time on a shared machine includes its other work. The figures
+medians of three rounds, by the wall's clock and by processor time of the thread: on a shared machine the
+first includes what the machine did for others, so the goals are held to the second. The figures
 of fakeredis, in an environment of its own, stand beside ours for the commands that both have.
 """
 
@@ -19,13 +20,14 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from shared.runtime_state.facade import RedisRuntimeClient
 from shared.runtime_state.memory_backend import InMemoryRuntimeStateBackend
-from shared.runtime_state.memory_store import MemoryLimits
+from shared.runtime_state.memory_store import Entry, MemoryLimits
 from tests.benchmarks.peers import python_of
 from tests.benchmarks.state_peer import rates
 
@@ -48,24 +50,44 @@ def percentile(samples: list[float], share: float) -> float:
     return sorted(samples)[min(len(samples) - 1, int(len(samples) * share))]
 
 
-async def timed_reads(read: Callable[[], Awaitable[object]], until: asyncio.Task[Any]) -> list[float]:
-    """Seconds from when a reader was ready to when it had its answer, turn after turn of the event loop."""
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Seconds from when a reader was ready to when it had its answer."""
+
+    wall: float
+    #: What this process did in that time, the sweep included, and nobody else.
+    processor: float
+
+
+async def timed_reads(read: Callable[[], Awaitable[object]], until: asyncio.Task[Any]) -> list[Read]:
+    """One read after another, turn after turn of the event loop."""
     samples = []
     while not until.done():
-        began = time.perf_counter()
+        began, processor_began = time.perf_counter(), time.thread_time()
         await asyncio.sleep(0)
         await read()
-        samples.append(time.perf_counter() - began)
+        samples.append(Read(time.perf_counter() - began, time.thread_time() - processor_began))
     return samples
 
 
+def reads(samples: list[Read]) -> dict[str, float]:
+    wall, processor = [each.wall for each in samples], [each.processor for each in samples]
+    return {
+        "read_p50": percentile(wall, 0.50),
+        "read_p99": percentile(wall, 0.99),
+        "read_p99_cpu": percentile(processor, 0.99),
+        "read_max": max(wall),
+        "read_max_cpu": max(processor),
+    }
+
+
 @contextmanager
-def slices_by_processor_time(backend: InMemoryRuntimeStateBackend) -> Iterator[list[float]]:
-    """What each slice costs this thread, without the time that the machine gave to others meanwhile."""
+def holds_by_processor_time(backend: InMemoryRuntimeStateBackend) -> Iterator[list[float]]:
+    """What each hold of the lock costs this thread, without the time that the machine gave to others."""
     spent: list[float] = []
     original = backend._store.remove_expired_slice
 
-    def timed() -> int:
+    def timed() -> list[Entry]:
         began = time.thread_time()
         removed = original()
         spent.append(time.thread_time() - began)
@@ -84,7 +106,7 @@ async def expiry(keys: int) -> dict[str, float]:
     await state.set("alive", "v", ex=3600)
     clock.ahead = 31_000_000_000
     gc.collect()
-    with slices_by_processor_time(backend) as processor_seconds:
+    with holds_by_processor_time(backend) as holds:
         sweep = asyncio.create_task(backend.sweep_expired())
         samples = await timed_reads(lambda: state.get("alive"), sweep)
         report = await sweep
@@ -92,12 +114,11 @@ async def expiry(keys: int) -> dict[str, float]:
     return {
         "keys": report.removed,
         "slices": report.slices,
-        "read_p50_ms": 1000 * percentile(samples, 0.50),
-        "read_p99_ms": 1000 * percentile(samples, 0.99),
-        "read_max_ms": 1000 * max(samples),
-        "longest_lock_hold_ms": 1000 * report.longest_slice_seconds,
-        "longest_slice_cpu_ms": 1000 * max(processor_seconds),
+        **{f"{name}_ms": 1000 * value for name, value in reads(samples).items()},
+        "longest_lock_hold_ms": 1000 * report.longest_hold_seconds,
+        "longest_lock_hold_cpu_ms": 1000 * max(holds),
         "sweep_ms": 1000 * report.seconds,
+        "sweep_cpu_ms": 1000 * report.processor_seconds,
         "bytes_left": float(held.approx_bytes or 0),
     }
 
@@ -126,9 +147,13 @@ def show(measured: dict[str, dict[str, float]]) -> str:
     mine, peer = measured["calls_per_second"], measured["fakeredis_calls_per_second"]
     lines += ["ours / fakeredis", *(f"  {name:24}{mine[name] / peer[name]:14,.1f}" for name in peer)]
     expired = measured["expiry"]
-    for name in ("read_p99_ms", "longest_lock_hold_ms"):
-        verdict = "within" if expired[name] <= GOAL_MILLISECONDS else "ABOVE"
-        lines.append(f"{name} is {verdict} the goal of {GOAL_MILLISECONDS:.0f} ms")
+    for name in ("read_p99", "longest_lock_hold"):
+        wall, processor = expired[f"{name}_ms"], expired[f"{name}_cpu_ms"]
+        verdict = "within" if processor <= GOAL_MILLISECONDS else "ABOVE"
+        lines.append(
+            f"{name}: {processor:.2f} ms of processor time, {verdict} the goal of {GOAL_MILLISECONDS:.0f} ms;"
+            f" {wall:.2f} ms by the clock on the wall"
+        )
     return "\n".join(lines)
 
 

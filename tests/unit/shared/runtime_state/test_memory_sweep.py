@@ -10,7 +10,7 @@ import structlog
 from shared.kernel.loops import running
 from shared.runtime_state.contracts import SweepReport
 from shared.runtime_state.memory_backend import InMemoryRuntimeStateBackend
-from shared.runtime_state.memory_store import SLICE_BYTES, SLICE_KEYS, MemoryStore
+from shared.runtime_state.memory_store import SLICE_BYTES, SLICE_KEYS, Entry, MemoryStore
 from shared.runtime_state.sweeper import SweepObserver, sweep_loop
 from tests.contracts.runtime_state.subjects import MemorySubject, eventually, memory_subject
 
@@ -30,10 +30,10 @@ class SlicesSeen:
         self.removed: list[int] = []
         original = MemoryStore.remove_expired_slice
 
-        def counted(store: MemoryStore) -> int:
-            count = original(store)
-            self.removed.append(count)
-            return count
+        def counted(store: MemoryStore) -> list[Entry]:
+            removed = original(store)
+            self.removed.append(len(removed))
+            return removed
 
         monkeypatch.setattr(MemoryStore, "remove_expired_slice", counted)
 

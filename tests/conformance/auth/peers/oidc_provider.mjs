@@ -1,5 +1,5 @@
 // npm oidc-provider with the clients of the tests, and pages that a test answers by a form instead of a person.
-// node oidc_provider.mjs '{"clients": […], "valkey": "redis://…" | null, "audience": "…" | null}'
+// node oidc_provider.mjs '{"clients": […], "valkey": "redis://…" | null, "audience": "…" | null, "refreshAlways": false}'
 import { generateKeyPair } from "node:crypto";
 import { createServer } from "node:http";
 import { promisify } from "node:util";
@@ -66,6 +66,8 @@ const configuration = {
     accountId: sub,
     claims: () => ({ sub, name: "Ada Example", preferred_username: sub, email: `${sub}@loom.example` }),
   }),
+  // Where tokens are only made to be measured, nobody is asked for the consent that offline_access needs.
+  ...(told.refreshAlways ? { issueRefreshToken: (_ctx, client) => client.grantTypeAllowed("refresh_token") } : {}),
   // Clients of the house are not asked about.
   async loadExistingGrant(ctx) {
     const { client, session, params } = ctx.oidc;

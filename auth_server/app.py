@@ -71,6 +71,7 @@ PROTOCOL_ROUTERS = (
     authorization_pages.protocol_router,
     token_pages.protocol_router,
     token_endpoints.router,
+    authorization_endpoints.protocol_router,
     device_endpoints.protocol_router,
 )
 REFUSALS = (

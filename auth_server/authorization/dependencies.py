@@ -10,7 +10,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from auth_server.audit.dependencies import audit_service
 from auth_server.authorization.repository import AuthorizationRepository
 from auth_server.authorization.service import AuthorizationService
-from auth_server.tokens.dependencies import TokenParts, address_of, token_services, writing_session
+from auth_server.tokens.dependencies import (
+    TokenParts,
+    WritingTokens,
+    address_of,
+    token_services,
+    writing_session,
+)
 
 
 def authorization_service(
@@ -35,4 +41,10 @@ def _authorization(
     return authorization_service(request.app.state.tokens, session, address_of(request))
 
 
+def _for_clients(request: Request, tokens: WritingTokens) -> AuthorizationService:
+    return authorization_service(request.app.state.tokens, tokens.session, address_of(request))
+
+
+#: In the transaction in which the client was authenticated; refusals are OAuth's.
+AuthorizationForClients = Annotated[AuthorizationService, Depends(_for_clients)]
 Authorization = Annotated[AuthorizationService, Depends(_authorization)]

@@ -1,14 +1,29 @@
-"""Discovery: what this server offers, in both well-known forms."""
+"""Discovery, in both well-known forms, and the requests that clients push before the person comes."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, status
 from fastapi.responses import JSONResponse
 
+from auth_server.authorization.dependencies import AuthorizationForClients
 from auth_server.authorization.rules import metadata
+from auth_server.clients.dependencies import Form
 from auth_server.settings import AuthSettings
+from auth_server.tokens.dependencies import ProvenKey
+from auth_server.tokens.endpoints import NEVER_KEPT, WritingClient
 
 router = APIRouter(tags=["discovery"])
+#: Called by programs, which have no form token of ours.
+protocol_router = APIRouter(tags=["tokens"])
+
+
+@protocol_router.post("/auth/par", status_code=status.HTTP_201_CREATED)
+async def push(
+    form: Form, key: ProvenKey, client: WritingClient, authorization: AuthorizationForClients
+) -> JSONResponse:
+    """Keep an authorization request, whose name the browser then brings (RFC 9126)."""
+    kept = await authorization.push(client, form, key)
+    return JSONResponse(kept, status_code=status.HTTP_201_CREATED, headers=NEVER_KEPT)
 
 
 @router.get("/auth/.well-known/openid-configuration")

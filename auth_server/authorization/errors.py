@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from auth_server.clients.errors import OAuthError
 from auth_server.clients.rules.addresses import with_parameters
 from shared.kernel.errors import AppError, Forbidden, Kind
 
@@ -12,6 +13,17 @@ class AuthorizationRefused(AppError):
     """The request names no known application, or an address that it did not register."""
 
     code: ClassVar[str] = "authorization_refused"
+
+
+class PushRefused(OAuthError):
+    """The pushed request is not one that could be shown to a person."""
+
+    code: ClassVar[str] = "pushed_request_refused"
+
+    def __init__(self, error: str, description: str) -> None:
+        """What the client would have been told at its redirect address."""
+        super().__init__(description)
+        self.error = error
 
 
 class ConsentExpired(AppError):
@@ -35,6 +47,7 @@ class SentBack(AppError):
     def __init__(self, redirect_uri: str, parameters: dict[str, str]) -> None:
         """Where to, and what is said there."""
         super().__init__()
+        self.told = parameters
         self.location = with_parameters(redirect_uri, parameters)
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from auth_server.authorization.models import AuthorizationRequest, Consent
+from auth_server.authorization.models import AuthorizationRequest, Consent, PushedRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,35 @@ class AuthorizationRepository:
             .values(consumed_at=at)
             .returning(AuthorizationRequest)
         )
+
+    def add_pushed(self, row: PushedRequest) -> None:
+        """Store a request that a client pushed."""
+        self.session.add(row)
+
+    async def find_pushed(self, digest: str, client_id: str, at: datetime) -> PushedRequest | None:
+        """The client's pushed request, unless it was used or is too old."""
+        return await self.session.scalar(
+            select(PushedRequest).where(
+                PushedRequest.digest == digest,
+                PushedRequest.client_id == client_id,
+                PushedRequest.consumed_at.is_(None),
+                PushedRequest.expires_at > at,
+            )
+        )
+
+    async def claim_pushed(self, digest: str, at: datetime) -> bool:
+        """Use the pushed request; False for every caller but one."""
+        statement = (
+            update(PushedRequest)
+            .where(PushedRequest.digest == digest, PushedRequest.consumed_at.is_(None))
+            .values(consumed_at=at)
+            .returning(PushedRequest.digest)
+        )
+        return await self.session.scalar(statement) is not None
+
+    async def forget_pushed_before(self, at: datetime) -> None:
+        """Delete pushed requests that expired before this instant."""
+        await self.session.execute(delete(PushedRequest).where(PushedRequest.expires_at < at))
 
     async def forget_requests_before(self, at: datetime) -> None:
         """Delete questions that expired before this instant."""

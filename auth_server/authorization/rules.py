@@ -48,6 +48,25 @@ ASKED_AT = "sign_in_asked_at"
 _INSTANT = re.compile(r"[0-9]{1,12}", re.ASCII)
 
 
+#: Before the name of a request that was pushed here (RFC 9126, section 2.2).
+PUSHED = "urn:ietf:params:oauth:request_uri:"
+PUSHED_PREFIX = "rlq"
+#: What a client sends to prove itself is no part of its request.
+_OF_THE_CLIENT = frozenset({"client_secret", "client_assertion", "client_assertion_type"})
+
+
+def pushed_name(sent: Parameters) -> str | None:
+    """The name of the pushed request that is meant; other addresses of requests are none of ours."""
+    address = sent.get("request_uri") or ""
+    name = address.removeprefix(PUSHED)
+    return name if name != address and name.startswith(f"{PUSHED_PREFIX}_") else None
+
+
+def without_proof(sent: Parameters) -> dict[str, str]:
+    """The request that a client pushed, without what it authenticated by."""
+    return {name: value for name, value in sent.values.items() if name not in _OF_THE_CLIENT}
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
     """A client with a good address to answer to, and what it sent."""
@@ -75,6 +94,7 @@ class Asking:
                 redirect_uri_named=self.sent.get("redirect_uri") is not None,
                 code_challenge=self._read_challenge(),
                 nonce=self.sent.get("nonce"),
+                key_thumbprint=self._read_thumbprint(),
             ),
             state=self.sent.get("state"),
             silent="none" in prompts,
@@ -122,6 +142,13 @@ class Asking:
             raise self.refusal("invalid_request", "The code challenge is not one of S256.")
         return challenge
 
+    def _read_thumbprint(self) -> str | None:
+        """The key that the code is to be bound to (RFC 9449, section 10)."""
+        thumbprint = self.sent.get("dpop_jkt")
+        if thumbprint is not None and not is_challenge(thumbprint):
+            raise self.refusal("invalid_request", "The parameter dpop_jkt is not a thumbprint.")
+        return thumbprint
+
     def _read_scopes(self) -> tuple[str, ...]:
         """The known scopes that the client may ask for; unknown ones are ignored."""
         asked = set((self.sent.get("scope") or "").split()) & set(self.client.scopes)
@@ -156,6 +183,8 @@ def metadata(issuer: str) -> dict[str, Any]:
         "revocation_endpoint": f"{issuer}/revoke",
         "introspection_endpoint": f"{issuer}/introspect",
         "device_authorization_endpoint": f"{issuer}/device",
+        "pushed_authorization_request_endpoint": f"{issuer}/par",
+        "require_pushed_authorization_requests": False,
         "scopes_supported": list(ALL_SCOPES),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],

@@ -29,6 +29,7 @@ class Wanted:
             "redirect_uri_named": grant.redirect_uri_named,
             "code_challenge": grant.code_challenge,
             "nonce": grant.nonce,
+            "key_thumbprint": grant.key_thumbprint,
             "state": self.state,
         }
 
@@ -42,6 +43,7 @@ class Wanted:
             redirect_uri_named=kept["redirect_uri_named"],
             code_challenge=kept["code_challenge"],
             nonce=kept["nonce"],
+            key_thumbprint=kept.get("key_thumbprint"),
         )
         return cls(grant, kept["state"], silent=False, ask_again=False)
 

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from auth_server.audit.service import Audit
-from auth_server.authorization.errors import AuthorizationRefused, ConsentExpired, SentBack, SentBackAndKept
-from auth_server.authorization.models import AuthorizationRequest, Consent
+from auth_server.authorization.errors import (
+    AuthorizationRefused,
+    ConsentExpired,
+    PushRefused,
+    SentBack,
+    SentBackAndKept,
+)
+from auth_server.authorization.models import AuthorizationRequest, Consent, PushedRequest
 from auth_server.authorization.repository import AuthorizationRepository
-from auth_server.authorization.rules import Asking, answer
+from auth_server.authorization.rules import (
+    ASKED_AT,
+    PUSHED,
+    PUSHED_PREFIX,
+    Asking,
+    answer,
+    pushed_name,
+    without_proof,
+)
 from auth_server.authorization.schemas import GoOn, Outcome, Question, SignInFirst, Wanted
 from auth_server.clients.models import Client
 from auth_server.clients.rules.addresses import with_parameters
@@ -22,9 +37,12 @@ from auth_server.tokens.rules import scopes_for
 from auth_server.tokens.service import GrantService
 from shared.kernel.clock import Clock
 from shared.kernel.ids import new_uuid
+from shared.kernel.secrets import digest_of, mint
 
 #: A question that is on a screen so long is put again.
 _QUESTION_LIFE = timedelta(minutes=15)
+#: Long enough to sign in on the way.
+_PUSHED_LIFE = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +58,17 @@ class AuthorizationService:
 
     async def authorize(self, sent: Parameters, person: SignedIn | None) -> Outcome:
         """What a request comes to. Raises AuthorizationRefused, or SentBack once the address is good."""
-        client, asking = await self._who_asks(sent)
+        client = await self._who(sent)
+        pushed = pushed_name(sent)
+        asking = self._asking(client, await self._take_up(pushed, client, sent) if pushed else sent)
+        if client.requires_pushed and not pushed:
+            raise asking.refusal("invalid_request", "This client pushes its requests.")
+        outcome = await self._judge(client, asking, person)
+        if pushed and not isinstance(outcome, SignInFirst):
+            await self._use_up(pushed)
+        return outcome
+
+    async def _judge(self, client: Client, asking: Asking, person: SignedIn | None) -> Outcome:
         wanted = asking.read()
         if person is None:
             if wanted.silent:
@@ -61,16 +89,53 @@ class AuthorizationService:
             raise asking.refusal("consent_required", "The person has not agreed yet.")
         return self._put_question(client, wanted, person)
 
-    async def _who_asks(self, sent: Parameters) -> tuple[Client, Asking]:
-        """The client and where to answer; before both are good, nothing is ever sent anywhere."""
+    async def push(self, client: Client, sent: Parameters, key: str | None) -> dict[str, Any]:
+        """Keep a request until its person comes (RFC 9126, section 2). Raises PushRefused.
+
+        It is as good as it is at the authorization endpoint, and a proof that comes along binds its code.
+        """
+        if sent.get("request_uri") is not None:
+            raise PushRefused("invalid_request", "A request address cannot be pushed.")
+        if key is not None and sent.get("dpop_jkt") not in {None, key}:
+            raise PushRefused("invalid_dpop_proof", "The proof is of another key than the one that is named.")
+        values = {**without_proof(sent), **({"dpop_jkt": key} if key else {})}
+        try:
+            self._asking(client, Parameters(values)).read()
+        except AuthorizationRefused as refusal:
+            raise PushRefused("invalid_request", refusal.detail) from None
+        except SentBack as refusal:
+            raise PushRefused(refusal.told["error"], refusal.told["error_description"]) from None
+        secret, expires_at = mint(PUSHED_PREFIX), self.now() + _PUSHED_LIFE
+        self.requests.add_pushed(
+            PushedRequest(digest=secret.digest, client_id=client.id, parameters=values, expires_at=expires_at)
+        )
+        return {"request_uri": f"{PUSHED}{secret.text}", "expires_in": int(_PUSHED_LIFE.total_seconds())}
+
+    async def _take_up(self, name: str, client: Client, sent: Parameters) -> Parameters:
+        """What the client pushed, and nothing that came beside it. Raises AuthorizationRefused."""
+        row = await self.requests.find_pushed(digest_of(name), client.id, self.now())
+        if row is None or sent.repeated:
+            raise AuthorizationRefused("The request was used, is too old, or is another application's.")
+        asked_at = sent.get(ASKED_AT)
+        return Parameters({**row.parameters, **({ASKED_AT: asked_at} if asked_at else {})})
+
+    async def _use_up(self, name: str) -> None:
+        if not await self.requests.claim_pushed(digest_of(name), self.now()):
+            raise AuthorizationRefused("The request was used.")
+
+    async def _who(self, sent: Parameters) -> Client:
         ident = sent.get("client_id")
         client = await self.clients.find(ident) if ident else None
         if client is None:
             raise AuthorizationRefused("The application that sent you here is not known.")
+        return client
+
+    def _asking(self, client: Client, sent: Parameters) -> Asking:
+        """Where to answer; before that is good, nothing is ever sent anywhere."""
         address = find_redirect_uri(client, sent.get("redirect_uri"))
         if address is None or "redirect_uri" in sent.repeated:
             raise AuthorizationRefused("The application did not register the address that it named.")
-        return client, Asking(client, address, sent, self.settings.issuer)
+        return Asking(client, address, sent, self.settings.issuer)
 
     async def _must_ask(self, client: Client, wanted: Wanted, person: SignedIn) -> bool:
         if not client.asks_consent:

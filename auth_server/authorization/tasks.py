@@ -10,10 +10,12 @@ from shared.kernel.loops import Loop
 
 
 def loops(resources: AuthResources) -> list[Loop]:
-    """Forgets questions that nobody answered."""
+    """Forgets questions that nobody answered, and requests that nobody came for."""
 
     async def forget() -> None:
         async with resources.database.transaction() as session:
-            await AuthorizationRepository(session).forget_requests_before(resources.now())
+            requests = AuthorizationRepository(session)
+            await requests.forget_requests_before(resources.now())
+            await requests.forget_pushed_before(resources.now())
 
     return [Loop("authorization.forget", forget, interval=timedelta(hours=1))]

@@ -12,7 +12,7 @@ class OAuthError(AppError):
 
     code: ClassVar[str] = "oauth_refused"
     #: The word of the protocol; several refusals share one.
-    error: ClassVar[str] = "invalid_request"
+    error: str = "invalid_request"
 
 
 class InvalidRequest(OAuthError):

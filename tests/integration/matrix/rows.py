@@ -139,6 +139,7 @@ AUTH: dict[str, tuple[str, ...]] = {
     CLIENT: (
         "POST /auth/token",
         "POST /auth/device",
+        "POST /auth/par",
         "POST /auth/introspect",
         "POST /auth/standing",
         "POST /auth/revoke",

@@ -65,6 +65,7 @@ async def test_h2_everything_that_is_advertised_is_there(provider: Provider, ada
         "revocation_endpoint",
         "introspection_endpoint",
         "device_authorization_endpoint",
+        "pushed_authorization_request_endpoint",
     }
     for name, address in addresses.items():
         assert address.startswith(f"{ISSUER}/")

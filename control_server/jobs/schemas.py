@@ -106,12 +106,24 @@ class ScheduleRead(BaseModel):
     last: ResultRead | None
 
 
+class LeaseRead(BaseModel):
+    """A job in a worker's hands, as its queue has it."""
+
+    queue: str
+    job_id: str
+    kind: str | None = Field(description="null where what is stored of it cannot be read")
+    worker_id: str
+    attempt: int
+    expires_at: datetime = Field(description="Another worker takes it over then, unless this one renews")
+
+
 class JobsRead(BaseModel):
     """Background work as a whole."""
 
     kept_in: Literal["server", "sql"] = Field(description="Where waiting jobs are")
     queues: list[QueueRead]
     workers: list[WorkerRead]
+    leases: list[LeaseRead] = Field(description="The first to run out first, at most 100 of a queue")
     schedules: list[ScheduleRead]
 
 

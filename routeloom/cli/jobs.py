@@ -23,7 +23,7 @@ Queue = Annotated[str, typer.Argument(help="`notifications` or `upkeep`")]
 
 @app.command("list")
 def list_jobs(server: Server = None, as_json: AsJson = False) -> None:
-    """Queues, scheduled work and workers."""
+    """Queues, scheduled work, workers, and which of them holds what until when."""
     answer = _ask(server, "GET", _PATH)
     if as_json:
         typer.echo(json.dumps(answer, indent=2))
@@ -31,6 +31,8 @@ def list_jobs(server: Server = None, as_json: AsJson = False) -> None:
     console = Console()
     console.print(_queues(answer["queues"]))
     console.print(_schedules(answer["schedules"]))
+    if answer["leases"]:
+        console.print(_leases(answer["leases"]))
     alive = sum(worker["alive"] for worker in answer["workers"])
     typer.echo(f"\n{alive} of {len(answer['workers'])} workers alive; jobs are kept in {answer['kept_in']}.")
 
@@ -124,6 +126,14 @@ def _schedules(items: list[dict[str, Any]]) -> Table:
         every = f"{item['every_seconds']:.0f} s" if item["every_seconds"] else "when asked"
         last = item["last"] or {"outcome": "–", "finished_at": "–", "error": ""}
         table.add_row(item["kind"], every, last["outcome"], _minute(last["finished_at"]), last["error"])
+    return table
+
+
+def _leases(items: list[dict[str, Any]]) -> Table:
+    table = _with_heads("Queue", "Job", "Kind", "Attempt", "Held by", "Until")
+    for item in items:
+        about = (item["queue"], item["job_id"], item["kind"] or "–", str(item["attempt"]))
+        table.add_row(*about, item["worker_id"], item["expires_at"][:19].replace("T", " "))
     return table
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         EventPage,
         JobState,
         JsonObject,
+        LeasedJob,
         LoopContext,
         LoopEvent,
         QueueCounts,
@@ -143,6 +144,9 @@ class QueueBackend(Protocol):
 
     async def counts(self) -> QueueCounts:
         """How many jobs are where."""
+
+    async def leased(self, limit: int = 100) -> Sequence[LeasedJob]:
+        """Return who holds what, the first lease to run out first; one that has run out may still be here."""
 
     async def dead(self, limit: int = 100) -> Sequence[DeadJob]:
         """Return the jobs that used up their attempts, the latest first."""

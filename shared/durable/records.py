@@ -118,6 +118,17 @@ class DeadJob:
 
 
 @dataclass(frozen=True, slots=True)
+class LeasedJob:
+    """A job in a worker's hands until it is done, renewed or runs out."""
+
+    job_id: str
+    job: QueuedJob | None
+    worker_id: str
+    attempts: int
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class QueueCounts:
     """How many jobs are where, and how long the first one waits already."""
 

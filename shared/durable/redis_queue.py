@@ -17,6 +17,7 @@ from shared.durable.records import (
     Dedupe,
     Enqueued,
     JobState,
+    LeasedJob,
     QueueCounts,
     QueuedJob,
     QueueLease,
@@ -149,6 +150,22 @@ class RedisQueueBackend:
         _expect(reply, "counts")
         pending, delayed, leased, dead, oldest = (reply.number(position) for position in range(5))
         return QueueCounts(pending, delayed, leased, dead, oldest_wait=timedelta(milliseconds=oldest))
+
+    async def leased(self, limit: int = 100) -> Sequence[LeasedJob]:
+        """Return who holds what, the first lease to run out first."""
+        reply = await self._run("leased", limit)
+        _expect(reply, "leased")
+        rows = [reply.values[start : start + 5] for start in range(0, len(reply.values), 5)]
+        return [
+            LeasedJob(
+                job_id=as_text(job_id),
+                job=decode_job_if_readable(self._codec, payload),
+                worker_id=as_text(worker_id),
+                attempts=as_number(attempts),
+                expires_at=from_milliseconds(round(float(as_text(expires)))),
+            )
+            for job_id, payload, attempts, expires, worker_id in rows
+        ]
 
     async def dead(self, limit: int = 100) -> Sequence[DeadJob]:
         """Return the jobs that used up their attempts, the latest first."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import case, delete, func, select, update
 
 from shared.durable.keys import check_identifier
-from shared.durable.records import DeadJob, JobState, QueueCounts
+from shared.durable.records import DeadJob, JobState, LeasedJob, QueueCounts
 from shared.durable.sql_leases import DEAD, LEASED, WAITING
 from shared.durable.sql_tables import database_milliseconds, database_now
 from shared.durable.wire import decode_job_if_readable, from_milliseconds, milliseconds
@@ -64,6 +64,24 @@ class QueueInspection:
         numbers = {state.value: rows[state.value][1] if state.value in rows else 0 for state in JobState}
         first = rows[JobState.PENDING.value][2] if JobState.PENDING.value in rows else now
         return QueueCounts(**numbers, oldest_wait=timedelta(milliseconds=max(0, now - first)))
+
+    async def leased(self, limit: int = 100) -> Sequence[LeasedJob]:
+        """Return who holds what, the first lease to run out first."""
+        jobs = self._jobs
+        query = select(jobs).where(jobs.c.prefix == self._config.prefix, jobs.c.place == LEASED)
+        query = query.order_by(jobs.c.lease_expires_at, jobs.c.job_id).limit(limit)
+        async with self._storage.database.reading() as session:
+            rows = (await session.execute(query)).mappings().all()
+        return [
+            LeasedJob(
+                job_id=row["job_id"],
+                job=decode_job_if_readable(self._codec, bytes(row["body"])),
+                worker_id=row["worker_id"],
+                attempts=row["attempts"],
+                expires_at=from_milliseconds(row["lease_expires_at"]),
+            )
+            for row in rows
+        ]
 
     async def dead(self, limit: int = 100) -> Sequence[DeadJob]:
         """Return the jobs that used up their attempts, the latest first."""

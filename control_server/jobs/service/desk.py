@@ -19,6 +19,7 @@ from control_server.jobs.schemas import (
     DeadJobRead,
     JobKind,
     JobsRead,
+    LeaseRead,
     QueueRead,
     ResultRead,
     RunningRead,
@@ -26,7 +27,7 @@ from control_server.jobs.schemas import (
     WorkerRead,
 )
 from shared.database import Database
-from shared.durable import DeadJob, QueueBackend, QueuedJob
+from shared.durable import DeadJob, LeasedJob, QueueBackend, QueuedJob
 from shared.kernel.clock import Clock
 from shared.kernel.errors import AppError
 from shared.kernel.ids import short_id
@@ -67,7 +68,13 @@ class JobDesk:
             for kind in self.kinds
             if kind.every is not None or kind.by_hand
         ]
-        return JobsRead(kept_in=self.durable.kind, queues=queues, workers=workers, schedules=schedules)
+        return JobsRead(
+            kept_in=self.durable.kind,
+            queues=queues,
+            workers=workers,
+            leases=[lease for name in self.durable.queues for lease in await self._leases(name)],
+            schedules=schedules,
+        )
 
     async def dead(self, queue: str | None = None, limit: int = 100) -> list[DeadJobRead]:
         """Dead jobs of one queue or of all, the latest first. Raises QueueNotFound, JobsUnavailable."""
@@ -120,6 +127,9 @@ class JobDesk:
             attempts=self.durable.attempts[name],
         )
 
+    async def _leases(self, queue: str) -> list[LeaseRead]:
+        return [_read_lease(queue, job) for job in await _asked(self._queue(queue).leased())]
+
     def _read_worker(self, row: JobWorker) -> WorkerRead:
         return WorkerRead(
             worker_id=row.id,
@@ -132,6 +142,17 @@ class JobDesk:
     async def _note(self, actor: Principal, action: str, queue: str, after: dict[str, Any]) -> None:
         async with self.database.transaction() as session:
             self.audit(session).note(actor, action, ("job_queue", queue), after=after)
+
+
+def _read_lease(queue: str, leased: LeasedJob) -> LeaseRead:
+    return LeaseRead(
+        queue=queue,
+        job_id=leased.job_id,
+        kind=leased.job.kind if leased.job else None,
+        worker_id=leased.worker_id,
+        attempt=leased.attempts,
+        expires_at=leased.expires_at,
+    )
 
 
 def _read_dead(queue: str, dead: DeadJob) -> DeadJobRead:

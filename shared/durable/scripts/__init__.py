@@ -13,6 +13,7 @@ _MOVES_JOBS = frozenset(
         "dead",
         "enqueue",
         "lease",
+        "leased",
         "purge_dead",
         "queue_state",
         "reclaim",

@@ -51,6 +51,23 @@ class TestLease:
         assert (first.worker_id, first.attempt, first.fence) == ("worker-1", 1, 1)
         assert await queue.lease("worker-3") is None
 
+    async def test_lists_who_holds_what_until_when(self, backend: Backend) -> None:
+        queue, soon = backend.queue(), backend.queue(lease_seconds=30)
+        assert await queue.leased() == []
+        for number in range(3):
+            await queue.enqueue(job(number))
+        first, second = await leased(queue), await leased(soon, "worker-2")
+        found = await queue.leased()
+        assert [(each.job, each.worker_id, each.attempts) for each in found] == [
+            (job(1), "worker-2", 1),
+            (job(0), "worker-1", 1),
+        ]
+        assert [each.expires_at for each in found] == [second.expires_at, first.expires_at]
+        assert len(await queue.leased(limit=1)) == 1
+        await queue.acknowledge(second)
+        await backend.overwrite_job("job-0", b"not JSON")
+        assert [(each.job_id, each.job) for each in await queue.leased()] == [("job-0", None)]
+
     async def test_twenty_workers_never_hold_the_same_job(self, backend: Backend) -> None:
         queue = backend.queue()
         for number in range(10):

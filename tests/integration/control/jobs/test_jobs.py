@@ -119,12 +119,23 @@ class TestDesk:
         assert [(job["kind"], job["attempt"]) for job in answer["workers"][0]["running"]] == [
             ("work.test", 1)
         ]
-        assert "work.test" in (await plant.admin.get("/jobs")).text
+        [lease] = answer["leases"]
+        assert (lease["queue"], lease["job_id"], lease["kind"], lease["attempt"]) == (
+            UPKEEP,
+            "one",
+            "work.test",
+            1,
+        )
+        assert lease["worker_id"] == answer["workers"][0]["worker_id"]
+        page = (await plant.admin.get("/jobs")).text
+        assert "work.test" in page
+        assert page.count(lease["worker_id"]) == 2, "among the workers and beside the job that it holds"
         work.go.set()
         await at(plant, None)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        assert (await plant.admin.get("/api/v1/jobs")).json()["workers"] == []
+        after = (await plant.admin.get("/api/v1/jobs")).json()
+        assert (after["workers"], after["leases"]) == ([], [])
 
     async def test_dead_jobs_are_requeued_and_purged_and_the_trail_tells_of_it(self, plant: Plant) -> None:
         work = Work(failures=99)

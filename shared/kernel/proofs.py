@@ -45,6 +45,9 @@ class _Registry(jws.JWSRegistry):
     max_header_length = 2048
 
 
+_READER = _Registry()
+
+
 class KeyRefused(ValueError):
     """The key is private, symmetric, too small, or of a kind that is not taken."""
 
@@ -104,15 +107,18 @@ def header_of(text: str) -> dict[str, Any]:
     if len(text) > _LONGEST:
         raise ValueError
     try:
-        return dict(jws.extract_compact(text.encode()).headers())
-    except JoseError:
+        return dict(jws.extract_compact(text.encode(), registry=_READER).headers())
+    except (JoseError, RecursionError):
         raise ValueError from None
 
 
 def read_unverified(text: str) -> dict[str, Any]:
     """The claims of a compact JWT, whoever signed it. Raises ValueError."""
     header_of(text)
-    found = json.loads(jws.extract_compact(text.encode()).payload)
+    try:
+        found = json.loads(jws.extract_compact(text.encode(), registry=_READER).payload)
+    except RecursionError:
+        raise ValueError from None
     if not isinstance(found, dict):
         raise ValueError  # noqa: TRY004 - bad input, not a bug
     return found
@@ -122,7 +128,7 @@ def claims_by(text: str, key: PublicKey) -> dict[str, Any]:
     """The claims of a JWT that this key signed. Raises ValueError."""
     try:
         return dict(jwt.decode(text, key, registry=_Registry(algorithms=list(algorithms_of(key)))).claims)
-    except (JoseError, ValueError, TypeError):
+    except (JoseError, ValueError, TypeError, RecursionError):
         raise ValueError from None
 
 

@@ -12,21 +12,18 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from joserfc import jws, jwt
+from joserfc import jws
 from joserfc.jwk import ECKey, OKPKey, RSAKey
 
 ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
 
-class LongHeaders(jws.JWSRegistry):
-    """As long as a key in it makes it."""
-
-    max_header_length = 4096
-
-
-def sign(header: dict[str, Any], claims: dict[str, Any], key: Any) -> str:
-    """A compact JWT."""
-    return jwt.encode(header, claims, key, registry=LongHeaders(algorithms=[header["alg"]]))
+def sign(header: dict[str, Any], claims: dict[str, Any] | bytes, key: Any) -> str:
+    """A compact JWT; neither header nor claims are looked at."""
+    raw = claims if isinstance(claims, bytes) else json.dumps(claims).encode()
+    parts = [_encoded(json.dumps(header).encode()), _encoded(raw)]
+    algorithm = jws.JWSRegistry(algorithms=[header["alg"]]).get_alg(header["alg"])
+    return ".".join([*parts, _encoded(algorithm.sign(".".join(parts).encode(), key))])
 
 
 def signed_by_text(header: dict[str, Any], claims: dict[str, Any], secret: bytes) -> str:

@@ -15,6 +15,7 @@ from registry_server.lookup.endpoints import records as record_endpoints
 from registry_server.metrics import RegistryMetrics, watch_protocols
 from registry_server.mirror import endpoints as mirror_endpoints
 from registry_server.mirror import tasks as mirror_tasks
+from registry_server.portal import pages as portal_pages
 from registry_server.rdap import endpoints as rdap_endpoints
 from registry_server.resources import RegistryResources, open_resources
 from registry_server.roas import endpoints as roa_endpoints
@@ -29,6 +30,7 @@ from registry_server.whois import socket as whois_socket
 from registry_server.whois.service import WhoisService
 from shared.kernel.loops import Loop
 from shared.web.app import Assembled, ServiceSpec, build_app, given_or_opened
+from shared.web.navigation import CONTROL_NAVIGATION
 from shared.web.page_routes import pages_router
 from shared.web.pages import PageOptions, build_pages
 from shared.web.principals import Authenticator
@@ -45,7 +47,10 @@ def create_app(
     `authenticate` replaces the service's own list of tokens where another service of the same process knows
     who is who.
     """
-    pages = build_pages(["registry_server"], PageOptions(prefix="/registry", site_name=settings.fleet_name))
+    pages = build_pages(
+        ["registry_server"],
+        PageOptions(prefix="/registry", navigation=CONTROL_NAVIGATION, site_name=settings.fleet_name),
+    )
 
     return build_app(
         ServiceSpec(
@@ -65,6 +70,7 @@ def create_app(
                 roa_endpoints.router,
                 rdap_endpoints.router,
                 roa_pages.router,
+                portal_pages.router,
             ],
             open_resources=given_or_opened(resources, lambda: open_resources(settings)),
             assemble=_assembler(settings, authenticate or DigestAuthenticator(settings.token_digests)),

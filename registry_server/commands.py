@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +16,7 @@ from registry_server.app import create_app
 from registry_server.metrics import RegistryMetrics
 from registry_server.mirror.schemas import MirrorSettings, SyncRead, SyncTrigger
 from registry_server.mirror.store.repository import read_checkout
-from registry_server.objects.schemas import Severity
+from registry_server.objects.schemas import Problem, Severity
 from registry_server.objects.service import find_problems
 from registry_server.resources import open_resources
 from registry_server.samples.schemas import SamplePlan
@@ -91,6 +93,7 @@ def check(
     *,
     revision: Annotated[str, typer.Option(help="Branch or commit to look at.")] = "HEAD",
     severity: Annotated[Severity, typer.Option(help="The mildest problems to show.")] = Severity.NOTICE,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document instead of lines.")] = False,
 ) -> None:
     """Show what is wrong with each object, by file and line; exit status 1 where there is an error."""
     shown = list(Severity)[: list(Severity).index(severity) + 1]
@@ -98,17 +101,25 @@ def check(
     async def look() -> None:
         files = await read_checkout(directory, revision, MirrorSettings())
         problems = find_problems(files)
-        for path, problem in problems:
-            if problem.severity in shown:
-                place = path if problem.line is None else f"{path}:{problem.line}"
-                typer.echo(f"{place}: {problem.severity}: {problem.detail} [{problem.code}]")
         counts = Counter(problem.severity for _, problem in problems)
+        listed = [(path, problem) for path, problem in problems if problem.severity in shown]
+        if as_json:
+            typer.echo(_document(len(files), listed, counts))
+        for path, problem in listed if not as_json else ():
+            place = path if problem.line is None else f"{path}:{problem.line}"
+            typer.echo(f"{place}: {problem.severity}: {problem.detail} [{problem.code}]")
         summary = ", ".join(f"{counts[each]} {each}s" for each in Severity)
         typer.echo(f"{len(files)} files: {summary}", err=True)
         if counts[Severity.ERROR]:
             raise typer.Exit(1)
 
     run(look())
+
+
+def _document(files: int, listed: Sequence[tuple[str, Problem]], counts: Mapping[Severity, int]) -> str:
+    rows = [{"path": path, "severity": problem.severity, **problem._asdict()} for path, problem in listed]
+    document = {"files": files, "counts": {each.value: counts[each] for each in Severity}, "problems": rows}
+    return json.dumps(document, indent=1, ensure_ascii=False)
 
 
 def main() -> None:

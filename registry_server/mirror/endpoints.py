@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, BackgroundTasks, Request, Response, status
 
-from registry_server.mirror.dependencies import Mirror, Syncer
-from registry_server.mirror.schemas import MirrorStatus, SyncRead, SyncRequest, SyncTrigger
+from registry_server.mirror.dependencies import Mirror, Page, Syncer
+from registry_server.mirror.schemas import MirrorStatus, SyncPage, SyncRead, SyncRequest, SyncTrigger
 from shared.web.problems import Problem
 
 _REFUSED: dict[int | str, dict[str, Any]] = {
     409: {"model": Problem, "description": "Held by the guard, or another process is syncing"},
     503: {"model": Problem, "description": "Upstream cannot be fetched or read; the last good state serves"},
+}
+
+_SIGNED: dict[int | str, dict[str, Any]] = {
+    401: {"model": Problem, "description": "Not signed with the secret"},
+    404: {"model": Problem, "description": "No webhook is configured"},
 }
 
 router = APIRouter(prefix="/registry/api/v1", tags=["mirror"])
@@ -22,6 +27,20 @@ router = APIRouter(prefix="/registry/api/v1", tags=["mirror"])
 async def get_status(mirror: Mirror) -> MirrorStatus:
     """What is served, how fresh it is, what is wrong with it, and the last syncs."""
     return await mirror.status()
+
+
+@router.get("/syncs")
+async def list_syncs(mirror: Mirror, page: Page) -> SyncPage:
+    """Syncs that changed something, were held or failed, newest first."""
+    return await mirror.syncs(page.cursor, page.limit)
+
+
+@router.post("/webhook", status_code=status.HTTP_202_ACCEPTED, response_class=Response, responses=_SIGNED)
+async def take_webhook(request: Request, mirror: Mirror, later: BackgroundTasks) -> Response:
+    """A forge says that there was a push: sync soon. Signed with the webhook's secret."""
+    mirror.check_webhook(await request.body(), request.headers)
+    later.add_task(mirror.follow, SyncTrigger.WEBHOOK)
+    return Response(status_code=status.HTTP_202_ACCEPTED, background=later)
 
 
 @router.post("/sync", responses=_REFUSED)

@@ -40,3 +40,17 @@ class RepositoryBroken(AppError):
 
     kind: ClassVar = Kind.UNAVAILABLE
     code: ClassVar = "registry_repository_broken"
+
+
+class WebhookNotConfigured(AppError):
+    """No secret for webhooks is configured here."""
+
+    kind: ClassVar = Kind.MISSING
+    code: ClassVar = "webhook_not_configured"
+
+
+class WebhookRefused(AppError):
+    """The signature is not that of the webhook's secret."""
+
+    kind: ClassVar = Kind.UNAUTHENTICATED
+    code: ClassVar = "webhook_refused"

@@ -47,9 +47,12 @@ class MirrorRepository:
         """The sync before this one."""
         return (await self.session.scalars(select(Sync).order_by(Sync.id.desc()).limit(1))).one_or_none()
 
-    async def list_latest(self, limit: int) -> Sequence[Sync]:
-        """The last syncs, newest first."""
-        return (await self.session.scalars(select(Sync).order_by(Sync.id.desc()).limit(limit))).all()
+    async def list_latest(self, limit: int, before: int | None = None) -> Sequence[Sync]:
+        """The last syncs, newest first, strictly older than `before`."""
+        query = select(Sync).order_by(Sync.id.desc()).limit(limit)
+        if before is not None:
+            query = query.where(Sync.id < before)
+        return (await self.session.scalars(query)).all()
 
     async def forget_before(self, ident: int) -> None:
         """Forget older syncs."""

@@ -34,6 +34,9 @@ class MirrorSettings(BaseModel):
     )
     interval: timedelta = Field(default=timedelta(minutes=1), description="Time between two looks upstream")
     time_limit: timedelta = Field(default=timedelta(minutes=10), description="Longest run of one git command")
+    webhook_secret: SecretStr | None = Field(
+        default=None, description="Signs what a forge posts to .../webhook after a push; empty: no webhook"
+    )
     drop_share: float = Field(
         default=0.2, gt=0, le=1, description="A sync that would drop more of the objects or routes is held"
     )
@@ -105,6 +108,7 @@ class SyncTrigger(StrEnum):
     SCHEDULE = "schedule"
     REQUEST = "request"
     COMMAND = "command"
+    WEBHOOK = "webhook"
 
 
 class SyncOutcome(StrEnum):
@@ -136,6 +140,13 @@ class SyncRead(BaseModel):
     detail: str | None
     #: How often in a row this happened.
     repeats: int = 1
+
+
+class SyncPage(BaseModel):
+    """Syncs, newest first."""
+
+    items: list[SyncRead]
+    next: str | None = Field(default=None, description="Give as `cursor` to go on; null at the end")
 
 
 class SyncStage(StrEnum):

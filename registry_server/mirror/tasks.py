@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from registry_server.mirror.errors import RepositoryBroken, SyncHeld, SyncRunning, UpstreamUnavailable
 from registry_server.mirror.schemas import SyncTrigger
 from registry_server.mirror.service import MirrorService
 from shared.kernel.loops import Loop
@@ -27,10 +26,7 @@ def _following(mirror: MirrorService) -> list[Loop]:
         return []
 
     async def look() -> None:
-        try:
-            await mirror.sync(SyncTrigger.SCHEDULE)
-        except (RepositoryBroken, SyncHeld, SyncRunning, UpstreamUnavailable):
-            return  # remembered, logged and shown; the last good state keeps serving
+        await mirror.follow(SyncTrigger.SCHEDULE)
 
     limit = settings.time_limit * _COMMANDS + timedelta(minutes=1)
     return [Loop("registry.sync", look, interval=settings.interval, time_limit=limit)]

@@ -44,7 +44,9 @@ def auth(context: typer.Context) -> None:
 
 @app.command(context_settings=_PASS_ON)
 def registry(context: typer.Context) -> None:
-    """The registry service: serve, work, migrate, seed, generate, sync, check."""
+    """The registry: serve, work, migrate, seed, generate, sync, check; search, show, routes, prefix."""
+    commands = importlib.import_module("registry_server.commands")
+    importlib.import_module("routeloom.cli.registry").join(commands.app)
     delegate(context, "registry")
 
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _DELEGATED = {
-    "control": "control_server.commands",
-    "auth": "auth_server.commands",
-    "registry": "registry_server.commands",
+    "control": ("control_server.commands",),
+    "auth": ("auth_server.commands",),
+    "registry": ("registry_server.commands", "routeloom.cli.registry"),
 }
 _INTRODUCTION = """`routeloom --help` and `routeloom COMMAND --help` say the same in the terminal. Commands
 that ask a server find it by `--server`, else `ROUTELOOM_URL`, else the Lite of this user; their token is
@@ -36,7 +36,7 @@ def page() -> str:
     """`docs/reference/cli.md`."""
     root = typer.main.get_command(import_module("routeloom.cli.main").app)
     parts = [_section(path, command) for path, command in _walk("routeloom", root)]
-    for name, module in _DELEGATED.items():
+    for name, module in ((name, module) for name, modules in _DELEGATED.items() for module in modules):
         group = typer.main.get_command(import_module(module).app)
         parts += [_section(path, command) for path, command in _walk(f"routeloom {name}", group)]
     statuses = f"## Exit status\n\n{table(('status', 'meaning'), _STATUSES)}"

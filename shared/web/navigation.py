@@ -103,6 +103,15 @@ CONTROL_NAVIGATION: tuple[NavigationItem, ...] = (
         scope=Scope.FLEET_READ,
         shortcut="j",
     ),
+    NavigationItem(
+        "registry",
+        _("Registry"),
+        "/registry/",
+        "book-2",
+        group=_("Observe"),
+        scope=Scope.REGISTRY_READ,
+        shortcut="r",
+    ),
     NavigationItem("tokens", _("Tokens"), "/access/tokens", "key", group=_("Access"), shortcut="t"),
     NavigationItem(
         "audit",

@@ -19,11 +19,23 @@ class SyncLock:
 
     path: Path
     _within: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _waiting: set[object] = field(default_factory=set)
+
+    @property
+    def awaited(self) -> bool:
+        """Whether somebody of this process waits for it."""
+        return bool(self._waiting)
 
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[None]:
         """Hold it for the body. Raises SyncRunning where another process holds it."""
-        async with self._within:
+        turn = object()
+        self._waiting.add(turn)
+        try:
+            await self._within.acquire()
+        finally:
+            self._waiting.discard(turn)
+        try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
@@ -34,3 +46,5 @@ class SyncLock:
                 yield
             finally:
                 os.close(descriptor)
+        finally:
+            self._within.release()

@@ -80,6 +80,7 @@ async def test_what_is_open_is_written_down() -> None:
     assert {route.split()[1].rsplit("/", 1)[-1] for route in writes} == {
         "preferences",
         "sign-in",
+        "webhook",
         "backchannel-logout",
         "sign-out",
         "enrol",

@@ -1,23 +1,19 @@
-"""Follows upstream: each new commit becomes one transaction on the index, and then a new version."""
+"""One sync, from the question upstream to the new version."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Protocol
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 import structlog
 
 from registry_server.history.schemas import LoggedCommit
 from registry_server.history.service import HistoryIndex
-from registry_server.mirror.errors import RepositoryBroken, SyncHeld, SyncRunning, UpstreamUnavailable
+from registry_server.mirror.errors import SyncHeld, SyncRunning
 from registry_server.mirror.models import MirrorState, Sync
 from registry_server.mirror.repository import MirrorRepository
 from registry_server.mirror.rules.guard import doubt
 from registry_server.mirror.schemas import (
-    MirrorSettings,
-    MirrorStatus,
     SyncMode,
     SyncOutcome,
     SyncPlan,
@@ -26,105 +22,17 @@ from registry_server.mirror.schemas import (
     SyncStage,
     SyncTrigger,
 )
-from registry_server.mirror.store.lock import SyncLock
-from registry_server.mirror.store.progress import SyncBoard
-from registry_server.mirror.store.repository import BareRepository
-from registry_server.mirror.store.versions import Versions
 from registry_server.objects.schemas import IndexCounts
 from registry_server.objects.service import GRAMMAR_VERSION, ObjectIndex
-from shared.database import Database
-from shared.kernel.clock import Clock
 from shared.kernel.errors import AppError
 
+if TYPE_CHECKING:
+    from registry_server.mirror.service.mirror import MirrorService
+
 log = structlog.get_logger(__name__)
-_SHOWN_SYNCS = 20
-#: A step takes longer than its one git command, but not by so much.
-_SILENCE = timedelta(minutes=1)
 
 
-#: Done after each applied sync and before it is answered.
-AfterSync = Callable[[], Awaitable[None]]
-
-
-class SyncObserver(Protocol):
-    """Told of each sync; counts it."""
-
-    def synced(self, sync: SyncRead, counts: IndexCounts | None) -> None:
-        """A sync ended so; with the counts where the index was replaced."""
-
-
-@dataclass(frozen=True, slots=True)
-class MirrorService:
-    """The one writer of the index."""
-
-    database: Database
-    upstream: BareRepository
-    versions: Versions
-    lock: SyncLock
-    board: SyncBoard
-    settings: MirrorSettings
-    observer: SyncObserver
-    now: Clock
-    applied: AfterSync | None = None
-
-    async def sync(self, trigger: SyncTrigger, *, force: bool = False) -> SyncRead:
-        """Bring the index up to upstream. Whatever is refused here, the last good state keeps serving.
-
-        `force` also applies what the guard holds. Raises SyncRunning, SyncHeld, UpstreamUnavailable or
-        RepositoryBroken, each of which but the first is remembered in the history.
-        """
-        async with self.lock.hold():
-            attempt = _Attempt(self, trigger, force=force, began=self.now())
-            try:
-                return await attempt.run()
-            except RepositoryBroken as refusal:
-                # The copy may be what is broken: the next attempt fetches anew.
-                await self.upstream.discard()
-                await attempt.remember(refusal, SyncOutcome.FAILED)
-                raise
-            except UpstreamUnavailable as refusal:
-                await attempt.remember(refusal, SyncOutcome.FAILED)
-                raise
-            except SyncHeld as refusal:
-                await attempt.remember(refusal, SyncOutcome.HELD)
-                raise
-
-    async def heal(self) -> None:
-        """Bring the tier's version up to SQL's: a process may have died between the commit and the step."""
-        async with self.database.reading() as session:
-            state = await MirrorRepository(session).get_state()
-        if state.version:
-            await self.versions.raise_to(state.version)
-
-    async def status(self) -> MirrorStatus:
-        """What is served, since when, and how the last syncs went."""
-        async with self.database.reading() as session:
-            repository = MirrorRepository(session)
-            state = await repository.get_state()
-            syncs = await repository.list_latest(_SHOWN_SYNCS)
-        running = await self._running()
-        return MirrorStatus(
-            version=state.version,
-            commit=state.commit,
-            committed_at=state.committed_at,
-            applied_at=state.applied_at,
-            checked_at=state.checked_at,
-            branch=state.branch,
-            counts=IndexCounts.model_validate(state.counts),
-            syncs=[SyncRead.model_validate(sync) for sync in syncs],
-            running=running,
-        )
-
-    async def _running(self) -> SyncProgress | None:
-        """The sync that runs now; a process that died says nothing, and is forgotten after a while."""
-        found = await self.board.find()
-        if found is None or found.stage is SyncStage.ENDED:
-            return None
-        silent_for = self.now() - found.heartbeat_at
-        return found if silent_for <= self.settings.time_limit + _SILENCE else None
-
-
-class _Attempt:
+class Attempt:
     """One sync from the question upstream to the new version."""
 
     def __init__(self, service: MirrorService, trigger: SyncTrigger, *, force: bool, began: datetime) -> None:

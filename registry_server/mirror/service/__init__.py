@@ -1,0 +1,5 @@
+"""Follows upstream: each new commit becomes one transaction on the index, and then a new version."""
+
+from registry_server.mirror.service.mirror import AfterSync, MirrorService, SyncObserver
+
+__all__ = ["AfterSync", "MirrorService", "SyncObserver"]

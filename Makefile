@@ -1,6 +1,6 @@
 # Everything a person does with a checkout. `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test soak check format bench docs requirements runtime-state-parity ready-to-run ready-to-test
+.PHONY: help setup run test soak check format bench docs oracle-irrd requirements runtime-state-parity ready-to-run ready-to-test
 
 # `make PYTHON=/usr/bin/python3 setup` makes .venv anew with that interpreter; without PYTHON an existing .venv stays.
 INTERPRETER_CHOSEN := $(if $(filter-out undefined,$(origin PYTHON)),--this-interpreter)
@@ -46,6 +46,9 @@ docs: ready-to-test ## Write docs/reference/ anew from the code
 
 runtime-state-parity: ready-to-test ## Hold memory:// against a real server, which must be there
 	@RUNTIME_STATE_PARITY_REQUIRED=1 $(PYTEST) tests/contracts/test_runtime_state_adapter.py $(ARGS)
+
+oracle-irrd: ready-to-test ## Record IRRd's answers about a made-up registry, which the suite compares ours with
+	@$(BIN)/python -m tests.oracles
 
 requirements: ready-to-test ## Lock requirements/*.in anew; UPGRADE=--upgrade takes the newest versions
 	@$(BIN)/python -m setup.requirements $(UPGRADE)

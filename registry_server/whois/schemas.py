@@ -22,7 +22,7 @@ class WhoisSettings(ListenerSettings):
         default=timedelta(seconds=30), description="A connection without a question for so long is closed"
     )
     line_bytes: int = Field(default=1024, ge=64, description="A longer question is refused")
-    answer_bytes: int = Field(default=4_194_304, ge=4096, description="A longer answer is refused")
+    answer_bytes: int = Field(default=4_194_304, ge=1024, description="A longer answer is refused")
     range_limit: int = Field(
         default=1_048_576,
         ge=1,

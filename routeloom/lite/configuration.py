@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ from shared.web.settings import WebSettings
 
 if TYPE_CHECKING:
     from routeloom.lite.home import Home
+
+#: Where Lite serves whois clients and routers, unless a variable says otherwise; none of them needs rights.
+WHOIS_PORT, RTR_PORT = 4343, 8282
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,13 @@ def lite_settings(home: Home, addresses: Addresses, log_level: str) -> LiteSetti
                 "state_directory": home.root,
                 "mirror": {"url": str(home.sample_registry)},
                 "runtime_state": state,
+                **_port("whois", WHOIS_PORT),
+                **_port("rtr", RTR_PORT),
             }
         ),
     )
+
+
+def _port(protocol: str, usual: int) -> dict[str, dict[str, int]]:
+    chosen = f"ROUTELOOM_REGISTRY_{protocol.upper()}__PORT"
+    return {} if chosen in os.environ else {protocol: {"port": usual}}

@@ -26,6 +26,7 @@ class Dispatcher:
         self._control = control
         self._prefixes = [*((prefix, auth) for prefix in _AUTH), *((p, registry) for p in _REGISTRY)]
         self._apps = (registry, auth, control)
+        self.registry = registry
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, socket or the lifespan."""

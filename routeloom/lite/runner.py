@@ -44,6 +44,8 @@ from shared.web.logs import LogFormat, configure_logs
 from shared.web.server import Server, server_config
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from shared.database import DatabaseSettings
 
 
@@ -110,14 +112,14 @@ class _Lite:
         self, dispatcher: Dispatcher, resources: _Opened, listeners: list[socket.socket]
     ) -> None:
         server = Server(server_config(dispatcher, resources.control.settings.web), dispatcher.go_away)
-        greeting = asyncio.create_task(self._greet(server, resources))
+        greeting = asyncio.create_task(self._greet(server, resources, dispatcher.registry))
         try:
             await server.serve(sockets=listeners)
         finally:
             greeting.cancel()
             await asyncio.gather(greeting, return_exceptions=True)
 
-    async def _greet(self, server: Server, resources: _Opened) -> None:
+    async def _greet(self, server: Server, resources: _Opened, registry: FastAPI) -> None:
         await server.ready.wait()
         gc.freeze()
         gc.enable()
@@ -125,11 +127,8 @@ class _Lite:
         link = await make_session_link(resources.control)
         invited = await has_administrator(resources.auth)
         invitation = "" if invited else await make_invitation(resources.auth, Role.ADMIN)
-        typer.echo(self._welcome(link, invitation, state))
-
-    def _welcome(self, link: str, invitation: str, agent: str) -> str:
         ways_in = WaysIn(self.addresses, self.port, link, invitation, command_for(self.home))
-        return welcome(ways_in, agent, self.home)
+        typer.echo(welcome(ways_in, state, self.home, protocol_ports(registry)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,13 +172,26 @@ def command_for(home: Home) -> str:
     return called if usual else f"ROUTELOOM_HOME={shlex.quote(str(home.root))} {called}"
 
 
-def welcome(ways_in: WaysIn, agent: str, home: Home) -> str:
+def protocol_ports(registry: FastAPI) -> str:
+    """Where whois clients and routers find the registry; a port that another program holds is not served."""
+    told = []
+    for name, port in registry.state.ports.items():
+        if port.settings.port is not None:
+            served = (
+                f"on port {port.port}" if port.port else f"not served, port {port.settings.port} is in use"
+            )
+            told.append(f"{name} {served}")
+    return "; ".join(told) or "whois and RTR are switched off"
+
+
+def welcome(ways_in: WaysIn, agent: str, home: Home, registry: str) -> str:
     """What a person needs to know once everything runs."""
     return f"""
   Routeloom Lite runs.
 
 {ways_in}
   Agent         {agent}
+  Registry      {registry}
   State         {home.root}
   API token     {home.admin_token}
 

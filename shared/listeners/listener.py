@@ -10,11 +10,14 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+import structlog
+
 from shared.kernel.loops import Loop
 from shared.listeners.connection import Connection
 from shared.listeners.settings import ListenerSettings
 from shared.listeners.table import ConnectionTable
 
+log = structlog.get_logger(__name__)
 #: How often those are looked for who were silent for too long.
 _SWEEP_SECONDS = 1.0
 _BACKLOG = 512
@@ -39,6 +42,7 @@ class Listener:
     table: ConnectionTable = field(init=False)
     #: The port while it listens, else None.
     port: int | None = field(init=False, default=None)
+    _told: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         """Make the table."""
@@ -51,17 +55,25 @@ class Listener:
         return [Loop(self.name, self.serve, interval=_PAUSE_AFTER_FAILURE, time_limit=_FOR_EVER)]
 
     async def serve(self) -> None:
-        """Listen and serve until cancelled. Raises OSError where no address can be listened on."""
-        async with self._listening():
+        """Listen and serve until cancelled. Raises OSError where no address can be listened on.
+
+        A port that another program holds is waited for, and that is said once.
+        """
+        while (sockets := self._bind_if_free()) is None:
+            if not self._told:
+                log.warning("port_in_use", listener=self.name, port=self.settings.port)
+                self._told = True
+            await asyncio.sleep(_PAUSE_AFTER_FAILURE.total_seconds())
+        self._told = False
+        async with self._listening(sockets):
             while True:
                 await asyncio.sleep(_SWEEP_SECONDS)
                 self._sweep()
 
     @contextlib.asynccontextmanager
-    async def _listening(self) -> AsyncIterator[None]:
+    async def _listening(self, sockets: list[socket.socket]) -> AsyncIterator[None]:
         loop = asyncio.get_running_loop()
         async with contextlib.AsyncExitStack() as stack:
-            sockets = self._bind()
             for sock in sockets:
                 stack.callback(sock.close)
             for sock in sockets:
@@ -92,6 +104,14 @@ class Listener:
         unsent.sort(key=lambda each: each[0])
         while sum(size for size, _ in unsent) > _MOST_UNSENT:
             unsent.pop()[1].evict()
+
+    def _bind_if_free(self) -> list[socket.socket] | None:
+        try:
+            return self._bind()
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                return None
+            raise
 
     def _bind(self) -> list[socket.socket]:
         sockets: list[socket.socket] = []

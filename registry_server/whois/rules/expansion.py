@@ -34,11 +34,9 @@ class Expander:
         found = self.snapshot.sets.get(fold(name))
         if found is None:
             return []
-        if found.object_class == "as-set":
-            return _ordered(found.members)
         members = []
         for member in found.members:
-            bounded = self._bounded(member)
+            bounded = self._bounded(member) if found.object_class == "route-set" else None
             members += [member] if bounded is None else bounded
         return _ordered(member for member in members if fold(member) != fold(name))
 

@@ -290,6 +290,12 @@ async def version_raised(at: World) -> str:
     return "readers follow at once" if raised else "readers ask SQL; the version is raised when it can be"
 
 
+async def announced(at: World) -> str:
+    if await Versions(at.registry).announce(8):
+        return "every worker reads its snapshot anew at once"
+    return "workers notice within a second, by their look at SQL"
+
+
 def looked_up(key: Key) -> Any:
     async def act(at: World) -> str:
         store = RecordStore(at.registry)
@@ -333,6 +339,7 @@ ROWS: dict[str, Any] = {
     "auth:ceremony": proved,
     "throttle:login": failed,
     "reg:ver": version_raised,
+    "evt:registry": announced,
     "reg:asn": looked_up(ASN_RECORD.key(version=8, asn=4242429901)),
     "reg:mntner": looked_up(MNTNER_RECORD.key(version=8, name="foo-mnt")),
     "reg:routes": looked_up(ROUTES_RECORD.key(version=8, asn=4242429901)),

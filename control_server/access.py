@@ -15,7 +15,7 @@ from control_server.keys import SIGN_IN_FAILURES
 from control_server.operators.dependencies import SESSION_COOKIE
 from control_server.operators.repository import OperatorRepository
 from control_server.operators.schemas import SignedInBrowser
-from control_server.operators.service import AccessTokens, OperatorService, Provider, Standing
+from control_server.operators.service import AccessTokens, OperatorService, Provider, ShownProof, Standing
 from control_server.resources import ControlResources
 from shared.cache.throttling import BearerThrottle
 from shared.kernel.errors import Unauthenticated
@@ -51,22 +51,29 @@ class ControlAuthenticator:
         authorization = connection.headers.get("authorization")
         if authorization is not None:
             address = connection.client.host if connection.client else ""
-            return await self._bearer(authorization, address)
+            return await self._bearer(connection, authorization, address)
         cookie = connection.cookies.get(SESSION_COOKIE)
         found = await self._browser(cookie) if cookie else None
         connection.state.by_session = found is not None
         connection.state.signed_in_browser = found
         return found.principal if found else None
 
-    async def _bearer(self, authorization: str, address: str) -> Principal:
+    async def _bearer(self, connection: HTTPConnection, authorization: str, address: str) -> Principal:
         scheme, _, token = authorization.partition(" ")
-        if scheme.lower() != "bearer":
-            raise Unauthenticated("Only `Authorization: Bearer` is understood here.")
-        text = token.strip()
+        if scheme.lower() not in {"bearer", "dpop"}:
+            raise Unauthenticated("Only `Authorization: Bearer` and `DPoP` are understood here.")
+        text, by_key = token.strip(), scheme.lower() == "dpop"
         async with self.throttle.attempt(f"bearer:{source_of(address)}"):
-            if text.count(".") == _DOTS_OF_A_JWT:
-                return await self.access_tokens.authenticate(text)
+            if by_key or text.count(".") == _DOTS_OF_A_JWT:
+                proof = self._proof_of(connection) if by_key else None
+                return await self.access_tokens.authenticate(text, proof)
             return await self.standing.of_now(await self.gate.admit(text, address))
+
+    def _proof_of(self, connection: HTTPConnection) -> ShownProof:
+        """The one proof of the request, which is for its public address (RFC 9449, section 4.3)."""
+        sent = connection.headers.getlist("dpop")
+        url = f"{self.resources.settings.web.public_url}{connection.url.path}"
+        return ShownProof(sent[0] if len(sent) == 1 else "", connection.scope.get("method", "GET"), url)
 
     async def _browser(self, cookie: str) -> SignedInBrowser | None:
         resources = self.resources

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from control_server.operators.errors import AccessTokenRefused, TokenNotGood
@@ -11,7 +13,36 @@ from control_server.operators.service.provider import Provider
 from control_server.operators.service.verdicts import Verdicts
 from shared.kernel.clock import Clock
 from shared.kernel.principal import Principal, PrincipalKind, Role
+from shared.kernel.proofs import Proof, ProofRefused, Proven, verify_proof
 from shared.kernel.secrets import digest_of
+
+#: Proofs that one process remembers; each is too old after two minutes anyhow.
+_MOST_PROOFS = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class ShownProof:
+    """The proof of a key as it came with a request, and that request."""
+
+    text: str
+    method: str
+    url: str
+
+
+@dataclass(slots=True)
+class SeenProofs:
+    """Proofs that this process has let through; each worker remembers its own."""
+
+    _until: OrderedDict[str, datetime] = field(default_factory=OrderedDict)
+
+    def claim(self, proof: Proof, at: datetime) -> bool:
+        """Whether the proof is shown for the first time."""
+        while self._until and (next(iter(self._until.values())) <= at or len(self._until) > _MOST_PROOFS):
+            self._until.popitem(last=False)
+        if proof.name in self._until:
+            return False
+        self._until[proof.name] = proof.expires_at
+        return True
 
 
 @dataclass(slots=True)
@@ -20,19 +51,24 @@ class AccessTokens:
 
     provider: Provider
     now: Clock
+    seen: SeenProofs = field(default_factory=SeenProofs)
     verdicts: Verdicts[Principal] = field(init=False)
 
     def __post_init__(self) -> None:
         """Nothing has been asked yet."""
         self.verdicts = Verdicts(self.provider.settings.sign_in, self.now)
 
-    async def authenticate(self, text: str) -> Principal:
-        """The person with the token's scopes and their role of now. Raises AccessTokenRefused or AuthAway."""
+    async def authenticate(self, text: str, shown: ShownProof | None = None) -> Principal:
+        """The caller with the token's scopes and the role of now. Raises AccessTokenRefused or AuthAway.
+
+        A token that is bound to a key needs a proof of it, and no other token may come with one.
+        """
         try:
             keys = await self.provider.keys(kid_of(text))
             claims = verify_access_token(text, keys, self._expected())
         except TokenNotGood:
             raise AccessTokenRefused from None
+        self._check_key(text, claims, shown)
 
         async def ask() -> Principal | None:
             return _principal_of(await self.provider.introspect(text), claims)
@@ -41,6 +77,21 @@ class AccessTokens:
         if principal is None:
             raise AccessTokenRefused
         return principal
+
+    def _check_key(self, text: str, claims: dict[str, Any], shown: ShownProof | None) -> None:
+        """Raises AccessTokenRefused unless key and token belong together (RFC 9449, section 7.1)."""
+        confirmation = claims.get("cnf")
+        bound_to = confirmation.get("jkt") if isinstance(confirmation, dict) else None
+        if shown is None:
+            if confirmation is not None:
+                raise AccessTokenRefused
+            return
+        try:
+            proof = verify_proof(shown.text, Proven(shown.method, shown.url, self.now(), text))
+        except ProofRefused:
+            raise AccessTokenRefused from None
+        if proof.thumbprint != bound_to or not self.seen.claim(proof, self.now()):
+            raise AccessTokenRefused
 
     def _expected(self) -> Expected:
         settings = self.provider.settings
@@ -57,4 +108,7 @@ def _principal_of(said: dict[str, Any], claims: dict[str, Any]) -> Principal | N
         return None
     scopes = scopes_of(claims.get("scope")) & scopes_of(said.get("scope"))
     name = str(said.get("username") or claims["sub"])
-    return Principal(f"person:{claims['sub']}", PrincipalKind.PERSON, name, role, scopes)
+    # A client that acts on its own is its own subject (RFC 9068, section 2.2).
+    by_itself = claims["sub"] == claims["client_id"]
+    kind = PrincipalKind.SERVICE if by_itself else PrincipalKind.PERSON
+    return Principal(f"{'client' if by_itself else 'person'}:{claims['sub']}", kind, name, role, scopes)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from shared.cache import TierSettings
@@ -115,6 +116,31 @@ class AuthSettings(SettingsFromEnvironment):
         description="Where this service reaches the registry service; by default the public address",
     )
 
+    cap_url: str = Field(
+        default="",
+        description="Address of a Cap server, such as https://cap.example; empty for no captcha",
+    )
+    cap_site_key: str = Field(
+        default="", pattern=r"^[A-Za-z0-9_-]{0,128}$", description="Site key of this site at the Cap server"
+    )
+    cap_secret: SecretStr = Field(default=SecretStr(""), description="Secret of that site key")
+    captcha_after: int = Field(
+        default=3,
+        ge=0,
+        description="So many failed sign-ins of an address make a captcha due for passkeys from there, too",
+    )
+
+    @model_validator(mode="after")
+    def _whole_captcha(self) -> Self:
+        given = (self.cap_url, self.cap_site_key, self.cap_secret.get_secret_value())
+        if any(given) and not all(given):
+            message = "a captcha needs its address, site key and secret"
+            raise ValueError(message)
+        if self.cap_url and not _is_base_address(self.cap_url):
+            message = "the address of the captcha is no http or https address without query and fragment"
+            raise ValueError(message)
+        return self
+
     @property
     def issuer(self) -> str:
         """Who signs: configuration, never a request's Host."""
@@ -124,3 +150,9 @@ class AuthSettings(SettingsFromEnvironment):
     def api_audience(self) -> str:
         """Whom access tokens with a scope of the API are meant for."""
         return f"{self.web.public_url}/api"
+
+
+def _is_base_address(text: str) -> bool:
+    parts = urlsplit(text)
+    plain = text.isascii() and not set(text) & set(" ;,'\"\\<>")
+    return plain and parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.query

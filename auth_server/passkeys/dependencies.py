@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from auth_server.accounts.dependencies import Accounts, account_service
 from auth_server.audit.dependencies import AuditTrail, audit_service
+from auth_server.captcha.dependencies import PublicCaptcha, captcha_of
 from auth_server.passkeys.repository import PasskeyRepository
 from auth_server.passkeys.schemas import RelyingParty
 from auth_server.passkeys.service import (
@@ -78,6 +79,7 @@ def _ground(request: Request) -> Ground:
         ceremonies=ceremonies,
         party=relying_party(resources),
         throttle=state.throttle,
+        captcha=captcha_of(resources, state.throttle),
         settings=resources.settings.sign_in,
         now=resources.now,
         open=lambda: within(resources.database.transaction()),
@@ -128,8 +130,14 @@ def visitor(request: Request) -> Visitor:
     )
 
 
+async def _captcha_due(captcha: PublicCaptcha, visitor: Annotated[Visitor, Depends(visitor)]) -> bool:
+    return await captcha.is_due(visitor.place)
+
+
 SignsIn = Annotated[Assertions, Depends(_assertions)]
 Registers = Annotated[Registrations, Depends(_registrations)]
 Recovers = Annotated[Recovery, Depends(_recovery)]
 OwnKeyring = Annotated[Keyring, Depends(_keyring)]
 VisitingBrowser = Annotated[Visitor, Depends(visitor)]
+#: Whether a passkey from this address needs a captcha as well.
+CaptchaDue = Annotated[bool, Depends(_captcha_due)]

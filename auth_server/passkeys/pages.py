@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from auth_server.accounts.dependencies import Accounts
-from auth_server.passkeys.dependencies import Recovers, VisitingBrowser
+from auth_server.captcha.dependencies import render_with_captcha
+from auth_server.captcha.errors import CaptchaAway, CaptchaNeeded, CaptchaRefused
+from auth_server.passkeys.dependencies import CaptchaDue, Recovers, VisitingBrowser
 from auth_server.passkeys.errors import HashingBusy, RecoveryRefused
 from auth_server.passkeys.schemas import RecoveryAttempt
 from auth_server.sessions.dependencies import MaybeSignedIn, SignedInSession, keep_cookie
@@ -22,6 +24,10 @@ from shared.web.rendering import render
 
 router = APIRouter(prefix="/auth", include_in_schema=False)
 
+_SHOWN_AGAIN = (
+    *(RecoveryRefused, SignInThrottled, HashingBusy),
+    *(CaptchaNeeded, CaptchaRefused, CaptchaAway),
+)
 NextPage = Annotated[str, Query(alias="next", max_length=4096)]
 
 
@@ -29,13 +35,15 @@ NextPage = Annotated[str, Query(alias="next", max_length=4096)]
 async def show_sign_in(
     request: Request,
     signed_in: MaybeSignedIn,
+    captcha_due: CaptchaDue,
     next_page: NextPage = "",
     again: Annotated[bool, Query(description="Also for who is signed in")] = False,  # noqa: FBT002
 ) -> Response:
     """The way in; whoever is in already goes on, unless a fresh proof is wanted."""
     if signed_in is not None and not again:
         return RedirectResponse(safe_next(next_page, FIRST_PAGE), status_code=303)
-    return render(request, "passkeys/sign_in.html", next=safe_next(next_page, ""))
+    shown: dict[str, Any] = {"next": safe_next(next_page, "")}
+    return render_with_captcha(request, "passkeys/sign_in.html", due=captcha_due, **shown)
 
 
 @router.get("/step-up")
@@ -54,7 +62,8 @@ async def show_invitation(request: Request, secret: str, accounts: Accounts) -> 
 @router.get("/recovery")
 async def show_recovery(request: Request, next_page: NextPage = "") -> Response:
     """The way in by a recovery code."""
-    return render(request, "passkeys/recovery.html", next=safe_next(next_page, ""), name="", refused="")
+    shown: dict[str, Any] = {"next": safe_next(next_page, ""), "name": "", "refused": ""}
+    return render_with_captcha(request, "passkeys/recovery.html", due=True, **shown)
 
 
 @router.post("/recovery", dependencies=[Depends(csrf.require_token)])
@@ -67,7 +76,7 @@ async def recover(
     """Sign in by a recovery code; the form again where it is refused."""
     try:
         cookie = await recovers.sign_in(typed, visitor)
-    except (RecoveryRefused, SignInThrottled, HashingBusy) as refusal:
+    except _SHOWN_AGAIN as refusal:
         return _recovery_again(request, typed, refusal)
     response = RedirectResponse(safe_next(typed.next, FIRST_PAGE), status_code=303)
     keep_cookie(response, cookie)
@@ -75,9 +84,10 @@ async def recover(
 
 
 def _recovery_again(request: Request, typed: RecoveryAttempt, refusal: AppError) -> Response:
-    page = render(
+    page = render_with_captcha(
         request,
         "passkeys/recovery.html",
+        due=True,
         status_code=STATUS_OF_KIND[refusal.kind],
         next=safe_next(typed.next, ""),
         name=typed.name,

@@ -132,6 +132,7 @@ class AssertionCredential(BaseModel):
 
 Handle = Annotated[str, Field(pattern=r"^[a-z]+-[0-9a-f-]{36}$", max_length=48)]
 Next = Annotated[str, Field(max_length=_LONGEST_NEXT)]
+CaptchaToken = Annotated[str, Field(max_length=4096, description="Where a captcha is due; good once")]
 PasskeyName = Annotated[str, Field(max_length=64), AfterValidator(printable_or_empty)]
 InvitationSecret = Annotated[str, Field(pattern=r"^rli_[A-Za-z0-9_-]+$", max_length=80)]
 
@@ -155,6 +156,7 @@ class SignInFinish(BaseModel):
     ceremony: Handle
     credential: AssertionCredential
     next: Next = ""
+    captcha: CaptchaToken = ""
 
 
 class InvitedBegin(NewAccount):
@@ -185,6 +187,7 @@ class RecoveryAttempt(BaseModel):
     name: str = Field(max_length=64)
     code: str = Field(max_length=64)
     next: Next = ""
+    captcha: CaptchaToken = ""
 
 
 class SignInDone(BaseModel):

@@ -44,8 +44,12 @@ class Assertions:
         return self._options(handle, challenge, [])
 
     async def finish_sign_in(self, answer: SignInFinish, visitor: Visitor) -> str:
-        """Sign in; answers the session's cookie. Raises CeremonyGone, PasskeyRefused or SignInThrottled."""
+        """Sign in; answers the session's cookie.
+
+        Raises CeremonyGone, PasskeyRefused, SignInThrottled, or what the captcha does where it is due.
+        """
         ceremony = await self.ground.take(answer.ceremony, CeremonyKind.SIGN_IN, visitor)
+        await self.ground.captcha.demand_if_due(visitor.place, answer.captcha)
         limits = {visitor.place: self.ground.settings.failures_per_address}
         async with self.ground.throttle.attempt(limits), self.ground.open() as work:
             account = await self._verify(work, answer.credential, ceremony)

@@ -12,6 +12,7 @@ from webauthn.helpers import generate_challenge
 
 from auth_server.accounts.service import AccountService
 from auth_server.audit.service import Audit
+from auth_server.captcha.service import Captcha
 from auth_server.passkeys.errors import CeremonyGone
 from auth_server.passkeys.repository import PasskeyRepository
 from auth_server.passkeys.schemas import Ceremony, CeremonyKind, RelyingParty
@@ -61,6 +62,7 @@ class Ground:
     ceremonies: CeremonyStore
     party: RelyingParty
     throttle: SignInThrottle
+    captcha: Captcha
     settings: SignInSettings
     now: Clock
     #: Opens a transaction that commits at the end.

@@ -60,8 +60,9 @@ class Recovery:
         """Sign in by a code, which ends every other session; answers the cookie.
 
         An unknown name, a disabled account and a wrong code are refused alike, after the same work.
-        Raises RecoveryRefused, SignInThrottled or HashingBusy.
+        Raises RecoveryRefused, SignInThrottled, HashingBusy, or what the captcha does.
         """
+        await self.ground.captcha.demand(attempt.captcha)
         name = fold_name(attempt.name)
         limits = {
             visitor.place: self.ground.settings.failures_per_address,

@@ -1,5 +1,6 @@
 // Passkeys: forms with data-passkey run their ceremony between two calls of our API, and go on to where the server says.
 // A sign-in form also offers passkeys in the field itself (conditional UI) while nobody presses its button.
+import { captchaToken } from "./captcha.mjs";
 import { t } from "./messages.mjs";
 
 const { browserSupportsWebAuthn, browserSupportsWebAuthnAutofill, startAuthentication, startRegistration } = globalThis.SimpleWebAuthnBrowser;
@@ -36,6 +37,8 @@ function sentence(error) {
   }
   return {
     account_name_taken: t("Somebody else has this name. Choose another one."),
+    captcha_away: t("Whether you are a robot cannot be checked now. Try again in a moment."),
+    captcha_refused: t("The check that you are no robot has run out. Try again."),
     ceremony_gone: t("That took too long. Try again."),
     csrf_failed: t("This page is too old. Load it again."),
     invitation_refused: t("The invitation was used, withdrawn or has run out. Ask for a new one."),
@@ -55,7 +58,15 @@ async function signIn(form, hints, conditional = false) {
   const name = conditional ? "" : (values(form).name ?? "");
   const { ceremony, options } = await post("sign-in/options", { name });
   const credential = await startAuthentication({ optionsJSON: { ...options, hints }, useBrowserAutofill: conditional });
-  return post("sign-in", { ceremony, credential, next: form.dataset.next ?? "" });
+  const captcha = await captchaToken().catch(() => { throw new Refused({ code: "captcha_away" }); });
+  try {
+    return await post("sign-in", { ceremony, credential, next: form.dataset.next ?? "", captcha });
+  } catch (error) {
+    // It became due after the page was drawn; drawn anew, the page brings it along.
+    if (error.code !== "captcha_needed") throw error;
+    location.reload();
+    return new Promise(() => {});
+  }
 }
 
 async function confirm(next = "") {

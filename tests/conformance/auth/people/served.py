@@ -47,13 +47,14 @@ def elsewhere(work: Coroutine[Any, Any, R]) -> R:
 
 
 @contextmanager
-def serving(directory: Path) -> Iterator[Served]:
+def serving(directory: Path, **wanted: Any) -> Iterator[Served]:
     port = free_loopback_port()
     settings = AuthSettings.model_validate(
         {
             "database": {"url": f"sqlite:///{directory / 'auth.db'}"},
             "state_directory": directory,
             "web": {"public_url": f"http://localhost:{port}", "port": port},
+            **wanted,
         }
     )
 

@@ -1,0 +1,1 @@
+"""A captcha (Cap: proof of work, no third party) before what anybody can try without an account."""

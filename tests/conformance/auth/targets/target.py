@@ -11,6 +11,7 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import parse_qsl, quote_plus, urlsplit
 
@@ -126,6 +127,11 @@ class Target(ABC):
     @abstractmethod
     def later(self, seconds: int) -> None:
         """Let time pass. Raises NotExpressible where the server's clock cannot be turned."""
+
+    @property
+    @abstractmethod
+    def now(self) -> datetime:
+        """The time by the server's clock."""
 
     @abstractmethod
     def tick(self) -> None:

@@ -19,11 +19,14 @@ from registry_server.mirror.store.repository import read_checkout
 from registry_server.objects.schemas import Problem, Severity
 from registry_server.objects.service import find_problems
 from registry_server.resources import open_resources
+from registry_server.roas.schemas import RoaFormat
+from registry_server.roas.service.exports import RoaService
 from registry_server.samples.schemas import SamplePlan
 from registry_server.samples.service import generate
 from registry_server.settings import RegistrySettings
 from registry_server.worker import work
 from shared.kernel.errors import AppError
+from shared.kernel.files import write_public
 from shared.web.commands import Service, commands, load, run, stop
 
 
@@ -120,6 +123,31 @@ def _document(files: int, listed: Sequence[tuple[str, Problem]], counts: Mapping
     rows = [{"path": path, "severity": problem.severity, **problem._asdict()} for path, problem in listed]
     document = {"files": files, "counts": {each.value: counts[each] for each in Severity}, "problems": rows}
     return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+@app.command("roas")
+def roas(
+    *,
+    form: Annotated[
+        RoaFormat, typer.Option("--format", help="For validators, BIRD 2 or OpenBGPD.")
+    ] = RoaFormat.JSON,
+    output: Annotated[Path | None, typer.Option(help="Replaced as a whole; without it, printed.")] = None,
+) -> None:
+    """Write the ROAs of the last sync; nothing is written where the registry was not seen for too long."""
+    settings = load(SERVICE)
+
+    async def export() -> None:
+        async with open_resources(settings) as resources:
+            service = RoaService(resources.snapshots, settings.roas, resources.now)
+            resources.snapshots.follow(service.take)
+            await resources.snapshots.refresh()
+            body = service.export(form).body
+        if output is None:
+            typer.echo(body.decode(), nl=False)
+        else:
+            await asyncio.to_thread(write_public, output, body)
+
+    run(export())
 
 
 def main() -> None:

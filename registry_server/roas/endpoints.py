@@ -7,8 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from registry_server.roas.dependencies import IfNewer, Roas
-from registry_server.roas.schemas import RoaProblemRead, RoaStatus
-from registry_server.roas.service import exports
+from registry_server.roas.schemas import RoaFormat, RoaProblemRead, RoaStatus
 from registry_server.roas.service.reading import status_of
 from shared.web.problems import Problem
 
@@ -25,7 +24,7 @@ router = APIRouter(prefix="/registry", tags=["roas"])
 @router.api_route("/roa.json", methods=_METHODS, response_class=Response, responses=_RESPONSES)
 async def get_roa_json(roas: Roas, if_newer: IfNewer) -> Response:
     """All ROAs with metadata, as RPKI validators such as stayrtr read them."""
-    return if_newer.answer(roas.export(exports.JSON))
+    return if_newer.answer(roas.export(RoaFormat.JSON))
 
 
 @router.api_route(
@@ -33,7 +32,7 @@ async def get_roa_json(roas: Roas, if_newer: IfNewer) -> Response:
 )
 async def get_roa_bird4(roas: Roas, if_newer: IfNewer) -> Response:
     """The IPv4 ROAs, to be included in a `protocol static` of BIRD 2."""
-    return if_newer.answer(roas.export(exports.BIRD4))
+    return if_newer.answer(roas.export(RoaFormat.BIRD4))
 
 
 @router.api_route(
@@ -41,7 +40,7 @@ async def get_roa_bird4(roas: Roas, if_newer: IfNewer) -> Response:
 )
 async def get_roa_bird6(roas: Roas, if_newer: IfNewer) -> Response:
     """The IPv6 ROAs, to be included in a `protocol static` of BIRD 2."""
-    return if_newer.answer(roas.export(exports.BIRD6))
+    return if_newer.answer(roas.export(RoaFormat.BIRD6))
 
 
 @router.api_route(
@@ -49,7 +48,7 @@ async def get_roa_bird6(roas: Roas, if_newer: IfNewer) -> Response:
 )
 async def get_roa_openbgpd(roas: Roas, if_newer: IfNewer) -> Response:
     """All ROAs as a `roa-set` of OpenBGPD."""
-    return if_newer.answer(roas.export(exports.OPENBGPD))
+    return if_newer.answer(roas.export(RoaFormat.OPENBGPD))
 
 
 @router.get("/api/v1/roas", responses={503: _RESPONSES[503]})

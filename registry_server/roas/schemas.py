@@ -41,6 +41,15 @@ class RtrSettings(ListenerSettings):
     history: int = Field(default=64, ge=0, description="Changes that are kept to be sent as differences")
 
 
+class RoaFormat(StrEnum):
+    """What a file of ROAs is written for."""
+
+    JSON = "json"
+    BIRD4 = "bird4"
+    BIRD6 = "bird6"
+    OPENBGPD = "openbgpd"
+
+
 class Action(StrEnum):
     """What a filter rule does with the prefixes in its block."""
 
@@ -112,7 +121,7 @@ class RoaSet:
     problems: Sequence[RoaProblem]
     rules: Mapping[int, Sequence[FilterRule]]
     #: Name of the format → the body, where nothing in it depends on the time.
-    bodies: Mapping[str, bytes]
+    bodies: Mapping[RoaFormat, bytes]
     #: Of the ROAs alone: the same after a restart, and as long as they stay the same.
     digest: str
 

@@ -1,4 +1,4 @@
-"""Files that only their owner may read, written whole or not at all."""
+"""Files written whole or not at all, most of them for their owner alone."""
 
 from __future__ import annotations
 
@@ -11,11 +11,20 @@ if TYPE_CHECKING:
 
 def write_private(path: Path, text: str) -> None:
     """Replace `path` by `text` in one step, with mode 0600 from the first byte."""
+    _replace(path, text.encode(), 0o600)
+
+
+def write_public(path: Path, content: bytes) -> None:
+    """Replace `path` in one step by what other programs read, with mode 0644: never half of it is seen."""
+    _replace(path, content, 0o644)
+
+
+def _replace(path: Path, content: bytes, mode: int) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
     try:
-        with os.fdopen(descriptor, "w") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

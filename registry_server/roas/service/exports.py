@@ -11,7 +11,7 @@ from registry_server.roas.errors import RoasNotReady, RoasStale
 from registry_server.roas.rules import formats
 from registry_server.roas.rules.derivation import derive
 from registry_server.roas.rules.filters import PATHS, parse_filter
-from registry_server.roas.schemas import Export, RoaSet, RoaSettings
+from registry_server.roas.schemas import Export, RoaFormat, RoaSet, RoaSettings
 from registry_server.snapshot.schemas.content import Snapshot
 from registry_server.snapshot.service import SnapshotKeeper
 from shared.kernel.clock import Clock
@@ -19,7 +19,6 @@ from shared.kernel.clock import Clock
 #: A validator keeps what it read for 24 hours after `generated`, so it must not hear "not modified" for ever:
 #: the stamp in it, and with that its tag, moves on this often.
 _STAMP = timedelta(hours=1)
-JSON, BIRD4, BIRD6, OPENBGPD = "json", "bird4", "bird6", "openbgpd"
 _TEXT = "text/plain; charset=utf-8"
 
 
@@ -38,10 +37,10 @@ def make(snapshot: Snapshot, settings: RoaSettings) -> RoaSet:
         problems=[*problems, *objections],
         rules=rules,
         bodies={
-            JSON: rows,
-            BIRD4: formats.bird(roas, 4),
-            BIRD6: formats.bird(roas, 6),
-            OPENBGPD: formats.openbgpd(roas),
+            RoaFormat.JSON: rows,
+            RoaFormat.BIRD4: formats.bird(roas, 4),
+            RoaFormat.BIRD6: formats.bird(roas, 6),
+            RoaFormat.OPENBGPD: formats.openbgpd(roas),
         },
         digest=hashlib.sha256(rows).hexdigest()[:24],
     )
@@ -72,7 +71,7 @@ class RoaService:
             raise RoasNotReady
         return self._made
 
-    def export(self, name: str) -> Export:
+    def export(self, form: RoaFormat) -> Export:
         """One format as it is sent now. Raises RoasNotReady or RoasStale."""
         made, checked_at = self.current(), self.snapshots.checked_at
         if checked_at is None or not self.fresh:
@@ -80,10 +79,10 @@ class RoaService:
         stamp = _stamp(checked_at)
         applied_at = self.snapshots.facts.applied_at if self.snapshots.facts else None
         modified_at = max(stamp, (applied_at or stamp).replace(microsecond=0))
-        if name != JSON:
-            body = made.bodies[name]
+        if form is not RoaFormat.JSON:
+            body = made.bodies[form]
             return Export(body, _tag(body), modified_at, _TEXT)
-        body = formats.json_document(made.bodies[JSON], len(made.roas), stamp)
+        body = formats.json_document(made.bodies[RoaFormat.JSON], len(made.roas), stamp)
         return Export(body, f'"{made.digest}-{int(stamp.timestamp()):x}"', modified_at, "application/json")
 
 

@@ -17,6 +17,9 @@ from shared.cache.keys import Key, KeyFamily, Kind
 from shared.cache.scripting import script
 from shared.cache.tier import Tier
 
+#: More than half: agents report twice in the TTL of their tokens, and half would be missed by a moment.
+_LAST_PART = 0.6
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -120,7 +123,7 @@ class Entries:
 
     async def _renew(self, key: Key, entry: Entry) -> None:
         family = key.family
-        if not family.renewed or family.ttl is None or not in_second_half(entry, family.ttl.total_seconds()):
+        if not family.renewed or family.ttl is None or not in_last_part(entry, family.ttl.total_seconds()):
             return
         milliseconds = milliseconds_of(family, family.ttl.total_seconds())
         try:
@@ -140,9 +143,9 @@ class Entries:
             return
 
 
-def in_second_half(entry: Entry, ttl_seconds: float) -> bool:
-    """Whether a value, not the knowledge that there is none, has less than half of its TTL left."""
-    return entry.state is State.HIT and entry.left < ttl_seconds / 2
+def in_last_part(entry: Entry, ttl_seconds: float) -> bool:
+    """Whether a value, not the knowledge that there is none, has little of its TTL left."""
+    return entry.state is State.HIT and entry.left < ttl_seconds * _LAST_PART
 
 
 def payload_of(family: KeyFamily, value: Any) -> bytes:

@@ -103,6 +103,10 @@ def _write_problems(tier: Tier, seen: TierInformation) -> list[Problem]:
     if tier is Tier.KV and seen.snapshot_failed:
         message = "The last snapshot failed: writes are refused until one works."
         found.append(Problem("snapshot_failed", message))
+    if tier is Tier.KV and seen.append_only and not seen.keyspace:
+        # So looks a server that was told in its file to use an append-only log beside a lone dump.rdb.
+        message = "An append-only file is on and nothing is there: stop it before it replaces dump.rdb."
+        found.append(Problem("append_only", message))
     return found
 
 

@@ -66,10 +66,10 @@ class KeyFamily:
     error_ttl: timedelta = timedelta(seconds=1)
     #: Refresh before expiry with a probability that rises towards it (XFetch).
     early_refresh: bool = False
-    #: A hit in the second half of its TTL is answered and loaded anew beside that. For keys that are read a
-    #: few times a TTL, where the probability above comes to nothing and every expiry would be a miss.
+    #: A hit in the last part of its TTL is answered and loaded anew beside that. For keys that are read a few
+    #: times a TTL, where the probability above comes to nothing and every expiry would be a miss.
     refresh_ahead: bool = False
-    #: A hit in the second half of its TTL gets the whole TTL again: for values that never change under their
+    #: A hit in the last part of its TTL gets the whole TTL again: for values that never change under their
     #: key, where the TTL only removes what nobody reads any more.
     renewed: bool = False
     #: Only one process at a time loads an entry, as far as that can be had without failing anybody.

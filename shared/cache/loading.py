@@ -13,7 +13,7 @@ from typing import Any
 
 from shared.cache import codec
 from shared.cache.codec import State
-from shared.cache.entries import Entries, Entry, in_second_half, milliseconds_of, payload_of
+from shared.cache.entries import Entries, Entry, in_last_part, milliseconds_of, payload_of
 from shared.cache.errors import LoadRecentlyFailed, TierUnavailable
 from shared.cache.flights import Flights
 from shared.cache.gateway import Gateway, Operation
@@ -150,7 +150,7 @@ class Loader:
     def _refreshes_early(self, family: KeyFamily, entry: Entry, ttl_seconds: float) -> bool:
         """XFetch: the nearer the end and the dearer the load, the likelier (Vattani and others, 2015)."""
         stale = family.stale_ttl.total_seconds() if family.stale_ttl else 0
-        if family.refresh_ahead and in_second_half(replace(entry, left=entry.left - stale), ttl_seconds):
+        if family.refresh_ahead and in_last_part(replace(entry, left=entry.left - stale), ttl_seconds):
             return True
         if not family.early_refresh or entry.state is not State.HIT or entry.left == math.inf:
             return False

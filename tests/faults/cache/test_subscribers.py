@@ -91,6 +91,18 @@ async def test_a_restarted_server_is_found_again(server: KeyValueServer, tier: T
         assert await anext(subscription) == Message("after")
 
 
+async def test_a_server_killed_five_times_is_followed_every_time(server: KeyValueServer, tier: Tier) -> None:
+    """However short it lives: the loop that reads is still there afterwards, and says so."""
+    async with listening(server.url, tier) as (subject, subscription):
+        for _ in range(5):
+            await asyncio.to_thread(server.kill)
+            await asyncio.to_thread(server.start)
+        await eventually(lambda: published(subject, subscription))
+        async with asyncio.timeout(10):
+            while await anext(subscription) != Message("after"):
+                continue
+
+
 async def test_silence_is_normal(server: KeyValueServer, tier: Tier) -> None:
     """Some clients end an idle subscriber after a few seconds."""
     heartbeat = timedelta(milliseconds=20)

@@ -66,10 +66,18 @@ def test_a_server_that_says_nothing_is_not_an_error() -> None:
         ({"rdb_last_bgsave_status": "err"}, ["snapshot_failed"]),
         ({"db1": "keys=10,expires=9,avg_ttl=1"}, ["keys_without_ttl"]),
         ({"db0": "keys=99,expires=0,avg_ttl=0"}, []),
+        ({"aof_enabled": 1}, []),
     ],
 )
 def test_what_is_wrong_with_kv(changes: dict[str, Any], expected: list[str]) -> None:
     assert codes(Tier.KV, **changes) == expected
+
+
+def test_an_append_only_file_beside_an_empty_keyspace_is_the_trap_that_replaces_the_dump() -> None:
+    text = "\n".join(line for line in INFORMATION.splitlines() if not line.startswith("db"))
+    seen = parse_information(text.replace("aof_enabled:0", "aof_enabled:1"))
+    assert [found.code for found in problems_of(Tier.KV, 1, seen)] == ["append_only"]
+    assert not problems_of(Tier.KV, 1, parse_information(text))
 
 
 @pytest.mark.parametrize("policy", ["allkeys-lru", "allkeys-lfu", "volatile-lru", "volatile-lfu"])

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from auth_server.audit.dependencies import AuditReader, AuditTrail
-from auth_server.audit.schemas import AuditFilter, AuditPage
+from shared.web.audit.schemas import AuditFilter, AuditPage
 
 router = APIRouter(prefix="/auth/api/v1/audit", tags=["audit"])
 

@@ -9,18 +9,19 @@ from typing import Annotated
 from fastapi import Depends, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from control_server.audit.repository import AuditRepository
+from control_server.audit.models import AuditEvent
 from control_server.audit.service import Audit, AuditExport
 from control_server.resources import ControlResources
 from shared.kernel.clock import Clock
 from shared.kernel.principal import Principal, Scope
+from shared.web.audit.repository import AuditRepository
 from shared.web.principals import Require
 from shared.web.transactions import Session
 
 
 def audit_service(session: AsyncSession, now: Clock, from_address: str = "") -> Audit:
     """The trail inside a session that is not the request's own."""
-    return Audit(AuditRepository(session), now, from_address)
+    return Audit(AuditRepository(session, AuditEvent), now, from_address)
 
 
 def _audit(request: Request, session: Session) -> Audit:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
 from control_server.audit.dependencies import AuditReader, AuditTrail, Exports
-from control_server.audit.schemas import AuditFilter, AuditPage, ExportForm
+from shared.web.audit.schemas import AuditFilter, AuditPage, ExportForm
 
 _MEDIA_TYPES = {ExportForm.CSV: "text/csv; charset=utf-8", ExportForm.JSONL: "application/jsonl"}
 

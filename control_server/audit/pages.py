@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query, Request, Response
 
 from control_server.audit.dependencies import AuditReader, AuditTrail
-from control_server.audit.rules import changes
-from control_server.audit.schemas import AuditFilter
 from shared.kernel.errors import InvalidInput
+from shared.web.audit.rules import changes
+from shared.web.audit.schemas import AuditFilter
 from shared.web.forms import field_messages, parse
 from shared.web.rendering import render
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from control_server.audit import service
+from shared.web.audit import service
 from tests.integration.control.api_tokens.test_tokens import bearer, made
 from tests.integration.control.enrolment.office import Office
 

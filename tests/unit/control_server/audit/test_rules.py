@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from control_server.audit.rules import COLUMNS, changes, export_head, export_line
-from control_server.audit.schemas import AuditEventRead, AuditFilter, ExportForm
+from shared.web.audit.rules import COLUMNS, changes, export_head, export_line
+from shared.web.audit.schemas import AuditEventRead, AuditFilter, ExportForm
 
 
 def event(**changed: Any) -> AuditEventRead:

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 _LENGTH_OF_A_DATE = 10
+#: No database here takes U+0000 in a text.
+_WITHOUT_ZERO = r"^[^\x00]*$"
 
 
 def _nothing_as_none(value: object) -> object:
@@ -30,14 +32,17 @@ def _in_utc(value: datetime | None) -> datetime | None:
 _Since = Annotated[datetime | None, BeforeValidator(_nothing_as_none), AfterValidator(_in_utc)]
 _Until = Annotated[datetime | None, BeforeValidator(_whole_day), AfterValidator(_in_utc)]
 
+_Short = Annotated[str, Field(max_length=64, pattern=_WITHOUT_ZERO)]
+_Long = Annotated[str, Field(max_length=128, pattern=_WITHOUT_ZERO)]
+
 
 class AuditFilter(BaseModel):
     """Which events to show; everything is optional."""
 
-    actor: str = Field(default="", max_length=128, description="Id or name of the actor")
-    action: str = Field(default="", max_length=64, description="Action, or its beginning, such as `probe.`")
-    object_type: str = Field(default="", max_length=64)
-    object_id: str = Field(default="", max_length=128)
+    actor: _Long = Field(default="", description="Id or name of the actor")
+    action: _Short = Field(default="", description="Action, or its beginning, such as `session.`")
+    object_type: _Short = ""
+    object_id: _Long = ""
     since: _Since = Field(default=None, description="Instant, by default in UTC, or date")
     until: _Until = Field(default=None, description="Before this instant, or to the end of this date")
 

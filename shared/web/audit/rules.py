@@ -9,8 +9,8 @@ import io
 import json
 from typing import Any
 
-from control_server.audit.schemas import AuditEventRead, ExportForm
 from shared.kernel.errors import FieldError, InvalidInput
+from shared.web.audit.schemas import AuditEventRead, ExportForm
 
 COLUMNS = tuple(AuditEventRead.model_fields)
 #: A spreadsheet takes a cell that begins so for a formula.

@@ -1,0 +1,1 @@
+"""The audit trail that every service keeps in its own database: who did what, from where."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +19,11 @@ import valkey.exceptions as valkey_errors
 from redis._parsers.hiredis import _AsyncHiredisParser
 from valkey._parsers.libvalkey import _AsyncLibvalkeyParser
 
+from shared.cache.replies import RawErrorReply
 from shared.cache.tier import Tier
-from shared.cache.transport import Locate, RawErrorReply
+
+#: Where to connect now; asked before every connect, because a failover moves the master.
+Locate = Callable[[], Awaitable[tuple[str, int]]]
 
 
 class _RawRedisError(RawErrorReply, redis_errors.ResponseError):

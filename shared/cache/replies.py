@@ -44,6 +44,10 @@ ALARMING = frozenset(
 )
 
 
+class RawErrorReply(Exception):
+    """What a client raises for an error reply: its text with the first word kept."""
+
+
 @dataclass(frozen=True, slots=True)
 class ErrorReply:
     """An error that the server answered, as a value: it ends one command and harms no other."""

@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import ssl
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shared.cache.errors import Reason
-from shared.cache.replies import ErrorReply, reason_on_opening
+from shared.cache.replies import ErrorReply, RawErrorReply, reason_on_opening
 from shared.cache.tier import Tier
 
 if TYPE_CHECKING:
-    from shared.cache.clients import Library
+    from shared.cache.clients import Library, Locate
 
 Command = tuple[bytes | str | int, ...]
 Reply = Any
-#: Where to connect now; asked before every connect, because a failover moves the master.
-Locate = Callable[[], Awaitable[tuple[str, int]]]
 
 
 class ExchangeFailed(Exception):
@@ -47,10 +44,6 @@ class Endpoint:
     password: str | None = None
     tls: ssl.SSLContext | None = None
     locate: Locate | None = None
-
-
-class RawErrorReply(Exception):
-    """An error reply with its first word kept."""
 
 
 class Line:

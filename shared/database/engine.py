@@ -7,7 +7,10 @@ that cannot write. PostgreSQL needs one engine for both.
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
@@ -115,6 +118,19 @@ def open_database(settings: DatabaseSettings) -> Database:
     )
 
 
+def keep_private(file: Path) -> None:
+    """Make the file for its owner alone, before SQLite makes it for everybody; its log takes the same mode.
+
+    What is in the way is left to SQLite, which says it with the reason.
+    """
+    with suppress(OSError):
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.fchmod(descriptor, 0o600)
+        finally:
+            os.close(descriptor)
+
+
 def _sqlite_engine(url: URL, *, begin: str, connections: int, read_only: bool) -> AsyncEngine:
     engine = create_async_engine(
         url,
@@ -123,6 +139,11 @@ def _sqlite_engine(url: URL, *, begin: str, connections: int, read_only: bool) -
         pool_timeout=_POOL_SECONDS,
         connect_args={"isolation_level": None, "timeout": _BUSY_MILLISECONDS / 1000},
     )
+
+    @event.listens_for(engine.sync_engine, "do_connect")
+    def _create(*_arguments: Any) -> None:
+        if url.database and url.database != ":memory:":
+            keep_private(Path(url.database))
 
     @event.listens_for(engine.sync_engine, "connect")
     def _configure(connection: Any, _record: Any) -> None:

@@ -17,7 +17,7 @@ import httpx2
 
 from node_agent.supervise import running_pid, stop
 
-_START_SECONDS = 60
+_START_SECONDS = 100
 _LINK = re.compile(r"Sign in +(\S+)")
 _INVITATION = re.compile(r"Invitation +(\S+)")
 _PORTAL = re.compile(r"Portal +(\S+)")

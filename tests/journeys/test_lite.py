@@ -55,6 +55,9 @@ def test_its_state_is_private(running: Lite) -> None:
     assert stat.S_IMODE(running.home.stat().st_mode) == 0o700
     for name in ("admin-token", "address"):
         assert stat.S_IMODE((running.home / name).stat().st_mode) == 0o600
+    databases = list(running.home.glob("*.db*"))
+    assert len(databases) >= 3
+    assert {stat.S_IMODE(path.stat().st_mode) for path in databases} == {0o600}
     assert running.token not in running.printed
 
 

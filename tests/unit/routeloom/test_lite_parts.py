@@ -11,6 +11,7 @@ from routeloom.cli.main import app
 from routeloom.lite.dispatcher import Dispatcher
 from routeloom.lite.errors import HomeNotOurs, HomeNotWritable, PortTaken
 from routeloom.lite.home import Home, default_home
+from routeloom.lite.local_agent import what_came_of
 from routeloom.lite.ports import listen_on_loopback
 from shared.database.lock import AlreadyRunning, InstanceLock
 
@@ -116,3 +117,18 @@ def test_files_that_are_no_text_stop_nothing(monkeypatch: pytest.MonkeyPatch, tm
     result = CliRunner().invoke(app, ["nodes", "list"])
     assert result.exit_code in {2, 3}
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("before", "enrolled_now", "told"),
+    [
+        (None, True, "started"),
+        (7, False, "adopted"),
+        (None, False, "started anew, for the earlier one no longer ran"),
+        (6, False, "started in place of 6, which was of another version or for another address"),
+    ],
+)
+def test_the_welcome_says_how_the_agent_came_to_run(
+    before: int | None, enrolled_now: bool, told: str
+) -> None:
+    assert what_came_of(before, 7, enrolled_now=enrolled_now) == told

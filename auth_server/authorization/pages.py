@@ -6,7 +6,7 @@ from http import HTTPStatus
 from urllib.parse import quote, urlencode
 from uuid import UUID
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
 from auth_server.authorization.dependencies import Authorization
@@ -21,6 +21,7 @@ from auth_server.tokens.endpoints import answer_oauth_error
 from auth_server.tokens.pages import policy_for
 from shared.kernel.errors import AppError
 from shared.web import csrf
+from shared.web.head import no_head
 from shared.web.rendering import render
 
 #: Called from other sites, which have no form token of ours.
@@ -33,7 +34,7 @@ PAGES = frozenset({_PATH, "/auth/consent", "/auth/logout", "/auth/logout/confirm
 _ANSWER_FIELDS = frozenset({csrf.FIELD, "request", "decision"})
 
 
-@protocol_router.get(_PATH)
+@protocol_router.get(_PATH, dependencies=[Depends(no_head)])
 async def authorize(request: Request, person: MaybeSignedIn, authorization: Authorization) -> Response:
     """A client sends a person here (RFC 6749, section 4.1.1)."""
     sent = parse_parameters(request.url.query)

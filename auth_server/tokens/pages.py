@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
 from auth_server.clients.dependencies import read_form, read_page_form
@@ -15,6 +15,7 @@ from auth_server.sessions.dependencies import SESSION_COOKIE, MaybeSignedIn, Sig
 from auth_server.sessions.schemas import SignedIn
 from auth_server.tokens.dependencies import PageTokens, TokenServices
 from auth_server.tokens.schemas import EndOfSession
+from shared.web.head import no_head
 from shared.web.middleware import CONTENT_SECURITY_POLICY
 from shared.web.rendering import render
 
@@ -23,7 +24,7 @@ protocol_router = APIRouter(include_in_schema=False)
 router = APIRouter(include_in_schema=False)
 
 
-@protocol_router.get("/auth/logout")
+@protocol_router.get("/auth/logout", dependencies=[Depends(no_head)])
 async def sign_out(request: Request, signed_in: MaybeSignedIn, tokens: PageTokens) -> Response:
     """End the session where a good hint vouches for it; else ask first."""
     return await _end(request, signed_in, tokens, parse_parameters(request.url.query))

@@ -31,6 +31,7 @@ from control_server.operators.errors import (
 from control_server.operators.rules.places import safe_next
 from control_server.operators.schemas import Callback
 from shared.web.csrf import require_token
+from shared.web.head import no_head
 from shared.web.principals import find_principal
 from shared.web.problems import refused, wants_page
 from shared.web.rendering import render
@@ -56,7 +57,7 @@ async def begin_sign_in(request: Request, sign_ins: SignIns, next_page: NextFiel
     return _sent(await sign_ins.begin(secret, next_page), secret)
 
 
-@router.get("/sign-in/callback", dependencies=[throttled_callback])
+@router.get("/sign-in/callback", dependencies=[Depends(no_head), throttled_callback])
 async def finish_sign_in(
     request: Request, sign_ins: SignIns, callback: Annotated[Callback, Depends()]
 ) -> Response:
@@ -96,7 +97,7 @@ async def begin_step_up(
     return _sent(await sign_ins.begin(secret, next_page, browser), secret)
 
 
-@router.get("/session-link/{secret}")
+@router.get("/session-link/{secret}", dependencies=[Depends(no_head)])
 async def follow_session_link(request: Request, secret: str, operators: LinkFollower) -> Response:
     """Sign in by a one-time link."""
     cookie = await operators.follow_link(secret, browser_of(request))

@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry
 from shared import __version__
 from shared.kernel.loops import running
 from shared.web import csrf, problems
+from shared.web.head import HeadAsGet
 from shared.web.health import health_router
 from shared.web.metrics import CountedLoops, WebMetrics, metrics_router
 from shared.web.middleware import BodyLimit, CanonicalHost, CatchBugs, RequestLog, SecurityHeaders
@@ -115,6 +116,7 @@ def build_app(spec: ServiceSpec) -> FastAPI:
     app.include_router(api_reference_router(spec.prefix, spec.name))
     for router in spec.routers:
         app.include_router(router)
+    app.add_middleware(HeadAsGet)
     app.add_middleware(BodyLimit, own=spec.body_limits)
     app.add_middleware(CatchBugs)
     app.add_middleware(CanonicalHost, public_url=spec.settings.public_url)

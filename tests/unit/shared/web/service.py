@@ -18,6 +18,7 @@ from shared.kernel.errors import AppError, FieldError, InvalidInput, Kind
 from shared.kernel.principal import Principal, PrincipalKind, Role, Scope
 from shared.web.app import Assembled, ServiceSpec, build_app
 from shared.web.csrf import require_token
+from shared.web.head import no_head
 from shared.web.health import TierReport
 from shared.web.pages import Pages, build_pages
 from shared.web.principals import Require
@@ -71,6 +72,18 @@ async def create(thing: Thing, session: Session) -> Thing:
 @router.get("/operators-only")
 async def operators_only(who: Annotated[Principal, Depends(Require(Scope.FLEET_WRITE))]) -> str:
     return who.name
+
+
+@router.post("/operators-only")
+async def create_for_operators(
+    thing: Thing, _who: Annotated[Principal, Depends(Require(Scope.FLEET_WRITE))]
+) -> str:
+    return thing.name
+
+
+@router.get("/spent", dependencies=[Depends(no_head)])
+async def spend() -> str:
+    raise AssertionError("a HEAD came through")
 
 
 @router.post("/form")

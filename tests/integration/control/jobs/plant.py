@@ -121,12 +121,22 @@ class Plant:
 
 @asynccontextmanager
 async def open_plant(
-    url: str, directory: Path, durable_url: str | None = None, **changes: Mapping[str, Any]
+    url: str,
+    directory: Path,
+    durable_url: str | None = None,
+    registry_url: str = "",
+    **changes: Mapping[str, Any],
 ) -> AsyncIterator[Plant]:
     parts: dict[str, Any] = {name: {**QUICK[name], **changes.get(name, {})} for name in QUICK}
     durable = {"lease": 1, **({"url": durable_url} if durable_url else {})}
     settings = ControlSettings.model_validate(
-        {"database": {"url": url}, "state_directory": directory, "durable": durable, **parts}
+        {
+            "database": {"url": url},
+            "state_directory": directory,
+            "durable": durable,
+            "registry_url": registry_url,
+            **parts,
+        }
     )
     database = open_database(settings.database)
     await upgrade(database, "control_server")

@@ -50,7 +50,7 @@ class InspectionService:
         """What the token's scopes tell of the person. Raises InvalidToken or InsufficientScope."""
         claims = await self._claims(shown.token)
         standing = await self._standing(claims) if claims else None
-        if claims is None or standing is None:
+        if claims is None or standing is None or self.minter.issuer not in claims["aud"]:
             raise InvalidToken
         if rules.key_of(claims) != shown.key_thumbprint:
             raise InvalidToken("The token and the key that came with it do not belong together.")

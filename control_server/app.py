@@ -17,17 +17,23 @@ from control_server.api_tokens import pages as api_token_pages
 from control_server.audit import endpoints as audit_endpoints
 from control_server.audit import pages as audit_pages
 from control_server.desired_state import endpoints as desired_state_endpoints
+from control_server.desired_state.dependencies import open_publishing
 from control_server.desired_state.schemas import MAX_REQUEST_BYTES
 from control_server.enrolment import endpoints as enrolment_endpoints
 from control_server.enrolment import pages as enrolment_pages
+from control_server.ipam import endpoints as ipam_endpoints
 from control_server.jobs import endpoints as job_endpoints
 from control_server.jobs import pages as job_pages
 from control_server.jobs import tasks as job_tasks
 from control_server.metrics import JobMetrics
 from control_server.nodes import endpoints as node_endpoints
 from control_server.nodes import pages as node_pages
+from control_server.observations import endpoints as observation_endpoints
+from control_server.observations import tasks as observation_tasks
 from control_server.operators import dependencies as operator_dependencies
 from control_server.operators import pages as operator_pages
+from control_server.peerings import endpoints as peering_endpoints
+from control_server.policy import endpoints as policy_endpoints
 from control_server.portal import endpoints as portal_endpoints
 from control_server.portal import pages as portal_pages
 from control_server.portal.dependencies import what_pages_show
@@ -56,6 +62,14 @@ ROUTERS = (
     probe_endpoints.router,
     api_token_endpoints.router,
     desired_state_endpoints.router,
+    desired_state_endpoints.generations,
+    desired_state_endpoints.agents,
+    policy_endpoints.router,
+    ipam_endpoints.router,
+    peering_endpoints.peerings,
+    peering_endpoints.links,
+    observation_endpoints.router,
+    observation_endpoints.agents,
     audit_endpoints.router,
     alert_endpoints.router,
     job_endpoints.router,
@@ -107,6 +121,9 @@ def _assemble(app: FastAPI, resources: ControlResources) -> Assembled:
     switchboard = Switchboard()
     link = open_link(resources, switchboard)
     app.state.agent_link = link
+    app.state.publishing = open_publishing(resources, link)
+    switchboard.when_ready.append(app.state.publishing.republish)
+    observation_tasks.hear(switchboard, resources)
     operator_dependencies.prepare(app, resources)
     app.state.fleet_pulse = FleetPulse(lambda: what_pages_show(resources, link))
     return Assembled(

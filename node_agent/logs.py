@@ -22,7 +22,13 @@ def without_secrets(_logger: object, _name: str, event: MutableMapping[str, Any]
 def configure(*, as_json: bool) -> None:
     """Set up structlog for this process."""
     last: Any = (
-        structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer(colors=False)
+        structlog.processors.JSONRenderer()
+        if as_json
+        else structlog.dev.ConsoleRenderer(
+            colors=False,
+            # The richer tracebacks print local variables, keys among them.
+            exception_formatter=structlog.dev.plain_traceback,
+        )
     )
     structlog.configure(
         processors=[

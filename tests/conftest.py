@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+import structlog
 
 from shared.testing.loopback import LoopbackOnly
 from shared.testing.servers import (
@@ -11,6 +12,14 @@ from shared.testing.servers import (
     postgres_server,
     redis_server,
     valkey_server,
+)
+
+# Rendering the local variables of a traceback takes minutes, and whoever reads it wants the lines.
+structlog.configure(
+    processors=[
+        *structlog.get_config()["processors"][:-1],
+        structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+    ]
 )
 
 

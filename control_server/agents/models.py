@@ -22,6 +22,8 @@ class Agent(Base):
     boot_id: Mapped[str] = mapped_column(default="")
     hostname: Mapped[str] = mapped_column(default="")
     capabilities: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    #: Public halves of the node's keys, as its agent told them last.
+    keys: Mapped[dict[str, Any] | None]
     enrolled_at: Mapped[datetime]
     #: Grows with every accepted socket; an older socket can no longer change anything.
     fencing_token: Mapped[int] = mapped_column(default=0)

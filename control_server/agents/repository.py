@@ -73,6 +73,7 @@ class AgentRepository:
                 agent_version=hello.agent_version,
                 boot_id=hello.boot_id,
                 capabilities=hello.capabilities.model_dump(),
+                **({} if hello.keys is None else {"keys": hello.keys.model_dump()}),
                 connected_at=instant,
                 last_seen_at=instant,
                 disconnected_at=None,
@@ -80,6 +81,11 @@ class AgentRepository:
             .returning(Agent.fencing_token)
         )
         return claimed
+
+    async def keys_by_node(self) -> Mapping[str, dict[str, Any]]:
+        """The keys of every node whose agent has told them."""
+        wanted = select(Agent.node_id, Agent.keys).where(Agent.keys.is_not(None))
+        return {node: keys for node, keys in await self.session.execute(wanted) if keys}
 
     async def note_disconnected(self, node_id: str, fencing_token: int, at: datetime) -> bool:
         """Mark the node as disconnected, unless a newer socket has been accepted since."""

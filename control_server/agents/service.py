@@ -23,7 +23,14 @@ from shared.cache import Cache, TierUnavailable
 from shared.database import Database, after_commit
 from shared.kernel.clock import Clock
 from shared.kernel.secrets import digest_of, identify, mint
-from shared.protocol.frames import AgentHello, CloseCode, Frame, Goodbye, Heartbeat
+from shared.protocol.base import Frame
+from shared.protocol.fleet import NodeKeys
+from shared.protocol.frames import (
+    AgentHello,
+    CloseCode,
+    Goodbye,
+    Heartbeat,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -201,6 +208,15 @@ class AgentDirectory:
         found = {agent.node_id: agent for agent in await self.agents.list_all()}
         await self.link.roster.refresh(list(found))
         return found
+
+    async def keys_of(self, node_id: str) -> NodeKeys | None:
+        """Public halves of a node's keys; None before its agent has told them."""
+        return (await self.keys_by_node()).get(node_id)
+
+    async def keys_by_node(self) -> dict[str, NodeKeys]:
+        """The keys of every node that has told them."""
+        found = await self.agents.keys_by_node()
+        return {node: NodeKeys.model_validate(keys) for node, keys in found.items()}
 
     async def admit(self, agent: Agent) -> str:
         """Store the agent where it is new, and give its node a fresh token in place of any older one."""

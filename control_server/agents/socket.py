@@ -17,6 +17,7 @@ from control_server.agents.service import AgentLink
 from control_server.agents.store import Connection, Farewell
 from shared import __version__
 from shared.kernel.errors import AppError
+from shared.protocol.base import Frame
 from shared.protocol.frames import (
     AGENT_FRAME,
     AGENT_FRAME_TYPES,
@@ -25,7 +26,6 @@ from shared.protocol.frames import (
     AgentHello,
     CloseCode,
     ErrorFrame,
-    Frame,
     ServerHello,
 )
 from shared.web import sockets

@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
+from sqlalchemy.ext.asyncio import AsyncSession
 
-from control_server.agents.dependencies import Link
-from control_server.desired_state.service import PreviewService
+from control_server.agents.dependencies import Link, directory
+from control_server.agents.service import AgentLink
+from control_server.agents.store import Connection
+from control_server.audit.dependencies import AuditTrail, audit_service
+from control_server.desired_state.repository import GenerationRepository
+from control_server.desired_state.service import (
+    BoundPublisher,
+    Doorbell,
+    Generations,
+    PlanShow,
+    PreviewService,
+)
+from control_server.desired_state.service.publishing import FactSources
 from control_server.desired_state.store import PreviewStore
-from control_server.nodes.dependencies import reading_nodes
+from control_server.ipam.dependencies import ipam
+from control_server.nodes.dependencies import Facts, node_register, reading_nodes
+from control_server.observations.dependencies import ObservationsOf, observations
+from control_server.observations.service import Observations
+from control_server.peerings.dependencies import peering_register
+from control_server.peerings.service import PeeringRegister
+from control_server.policy.dependencies import PublisherOf, policy_reader
 from control_server.resources import ControlResources
-from shared.kernel.principal import Principal, Scope
+from shared.kernel.principal import SYSTEM, Principal, Scope
+from shared.protocol.frames import DesiredStateUpdated
 from shared.runtime_state import RedisRuntimeClient
 from shared.runtime_state.client import get_redis_runtime_client
 from shared.web.principals import Require
+from shared.web.transactions import Session
 
 _State = Annotated[RedisRuntimeClient, Depends(get_redis_runtime_client)]
 
@@ -27,3 +50,79 @@ def _previews(request: Request, link: Link, state: _State) -> PreviewService:
 
 Previews = Annotated[PreviewService, Depends(_previews)]
 PreviewWriter = Annotated[Principal, Depends(Require(Scope.FLEET_WRITE))]
+
+
+@dataclass(frozen=True, slots=True)
+class Publishing:
+    """Makes publishers for sessions; one a process, in the application's state."""
+
+    resources: ControlResources
+    link: AgentLink
+    ring: Doorbell
+
+    async def writing(self, session: AsyncSession, *, preview: bool = False) -> BoundPublisher:
+        """A publisher in this session, which from now on writes facts alone."""
+        await GenerationRepository(session).hold_facts()
+        return self.reading(session, preview=preview)
+
+    def reading(self, session: AsyncSession, *, preview: bool = False) -> BoundPublisher:
+        """A publisher in a session that may write nothing."""
+        return BoundPublisher(
+            generations=GenerationRepository(session),
+            sources=FactSources(
+                nodes=node_register(session),
+                peerings=self.peerings(session),
+                policy=policy_reader(session),
+                agents=directory(session, self.link),
+            ),
+            doorbell=self.ring,
+            show=self._show().show,
+            now=self.resources.now,
+            only_preview=preview,
+        )
+
+    def peerings(self, session: AsyncSession) -> PeeringRegister:
+        """Peerings and links in this session."""
+        now = self.resources.now
+        return peering_register(session, ipam(session, audit_service(session, now), now), now)
+
+    async def republish(self, connection: Connection) -> None:
+        """An agent has come, maybe with new keys: what follows from them is published."""
+        async with self.resources.database.transaction() as session:
+            publisher = await self.writing(session)
+            await publisher.publish(SYSTEM, f"the agent of {connection.node_id} has told its keys", None)
+
+    def _show(self) -> PlanShow:
+        @asynccontextmanager
+        async def reading() -> AsyncIterator[Observations]:
+            async with self.resources.database.reading() as session:
+                yield observations(session)
+
+        settings = self.resources.settings.runtime_state
+        store = PreviewStore(self.resources.runtime_state, settings.preview_ttl)
+        return PlanShow(reading, store, self.resources.now)
+
+
+def open_publishing(resources: ControlResources, link: AgentLink) -> Publishing:
+    """Publishing whose doorbell is the link of the agents."""
+
+    async def ring(node_id: str, generation: int) -> None:
+        await link.send(node_id, DesiredStateUpdated(generation=generation))
+
+    return Publishing(resources, link, ring)
+
+
+def _generations(  # noqa: PLR0913, PLR0917 - one dependency each
+    request: Request,
+    session: Session,
+    facts: Facts,
+    seen: ObservationsOf,
+    publisher: PublisherOf,
+    audit: AuditTrail,
+) -> Generations:
+    publishing: Publishing = request.app.state.publishing
+    rows = GenerationRepository(session)
+    return Generations(rows, facts, publishing.peerings(session), seen, publisher, audit)
+
+
+GenerationsOf = Annotated[Generations, Depends(_generations)]

@@ -1,13 +1,27 @@
-"""JSON routes of previews."""
+"""JSON routes of previews and generations, and what agents pull."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Response, status
+from fastapi import APIRouter, Path, Query, Request, Response, status
 
-from control_server.desired_state.dependencies import Previews, PreviewWriter
-from control_server.desired_state.schemas import PREVIEW_ID_PATTERN, FilePath, PreviewCreate, PreviewRead
+from control_server.agents.dependencies import AgentNode
+from control_server.desired_state.dependencies import GenerationsOf, Previews, PreviewWriter
+from control_server.desired_state.schemas import (
+    PREVIEW_ID_PATTERN,
+    FilePath,
+    GenerationDetail,
+    GenerationDiff,
+    GenerationPage,
+    PreviewCreate,
+    PreviewRead,
+    RenderedFiles,
+)
+from control_server.nodes.schemas import NodeFactsRead, NodeId
+from control_server.policy.dependencies import Reader
+from control_server.policy.schemas import ChangePreview
+from shared.protocol.desired_state.document import PublishedState
 from shared.web.problems import Problem
 
 _FULL: dict[int | str, dict[str, Any]] = {
@@ -65,3 +79,73 @@ async def get_preview_asset(
 async def close_preview(_writer: PreviewWriter, preview_id: PreviewId, previews: Previews) -> None:
     """Close the preview; its id answers 404 from then on, everywhere."""
     await previews.close(preview_id)
+
+
+generations = APIRouter(prefix="/api/v1/nodes", tags=["generations"])
+agents = APIRouter(prefix="/api/v1/agent", tags=["agent"])
+
+Number = Annotated[int, Path(ge=1, le=2_147_483_647)]
+
+
+@generations.get("/{node_id}/generations")
+async def list_generations(
+    _reader: Reader,
+    node_id: NodeId,
+    found: GenerationsOf,
+    before: Annotated[int | None, Query(ge=1, description="Only those with a lower number")] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> GenerationPage:
+    """What was published for the node, newest first, with who and why."""
+    return await found.list(node_id, before, limit)
+
+
+@generations.get("/{node_id}/generations/{number}")
+async def get_generation(
+    _reader: Reader, node_id: NodeId, number: Number, found: GenerationsOf
+) -> GenerationDetail:
+    """One generation with its state."""
+    return await found.get(node_id, number)
+
+
+@generations.get("/{node_id}/generations/{number}/files")
+async def get_generation_files(
+    _reader: Reader, node_id: NodeId, number: Number, found: GenerationsOf
+) -> RenderedFiles:
+    """The files that the node's BIRD gets; secrets are marks."""
+    return await found.files(node_id, number)
+
+
+@generations.get("/{node_id}/generations/{number}/diff")
+async def compare_generations(
+    _reader: Reader,
+    node_id: NodeId,
+    number: Number,
+    found: GenerationsOf,
+    against: Annotated[int | None, Query(ge=1, description="By default the one before")] = None,
+) -> GenerationDiff:
+    """How a generation differs from another, in meaning and in files."""
+    return await found.compare(node_id, number, against)
+
+
+@generations.post("/{node_id}/generations/{number}/rollback")
+async def roll_back(
+    writer: PreviewWriter, node_id: NodeId, number: Number, found: GenerationsOf
+) -> NodeFactsRead | ChangePreview:
+    """Write the facts of a generation back and publish what follows from them as a new one."""
+    written = await found.roll_back(writer, node_id, number)
+    return await found.publisher.preview() or written
+
+
+@agents.get(
+    "/desired-state", response_model=PublishedState, responses={304: {"description": "Nothing is newer"}}
+)
+async def pull_desired_state(
+    request: Request, node_id: AgentNode, found: GenerationsOf, response: Response
+) -> PublishedState | Response:
+    """What the agent's node should run now."""
+    published = await found.newest(node_id)
+    tag = f'"{published.generation}-{published.sha256}"'
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=status.HTTP_304_NOT_MODIFIED, headers={"ETag": tag})
+    response.headers["ETag"] = tag
+    return published

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from shared.kernel.errors import NotFound
+from shared.kernel.errors import AppError, Kind, NotFound
 
 
 class PreviewNotFound(NotFound):
@@ -17,3 +17,24 @@ class PreviewFileNotFound(NotFound):
     """The preview holds no file of this path."""
 
     code: ClassVar[str] = "preview_file_not_found"
+
+
+class StateInvalid(AppError):
+    """These facts give no state that the node could run."""
+
+    kind: ClassVar[Kind] = Kind.INVALID
+    code: ClassVar[str] = "state_invalid"
+
+
+class GenerationNotFound(AppError):
+    """The node has no such generation."""
+
+    kind: ClassVar[Kind] = Kind.MISSING
+    code: ClassVar[str] = "generation_not_found"
+
+
+class NothingPublished(AppError):
+    """Nothing is published for this node yet."""
+
+    kind: ClassVar[Kind] = Kind.MISSING
+    code: ClassVar[str] = "nothing_published"

@@ -11,6 +11,9 @@ from typing import Annotated, Literal
 from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, StringConstraints
 
 from control_server.nodes.schemas import NodeId
+from control_server.peerings.schemas import LinkDocument, PeeringDocument
+from control_server.policy.schemas import FileDifference, StateChange
+from shared.protocol.desired_state.document import DesiredState
 
 _MIB = 2**20
 #: A whole bundle in base64 and JSON; what the store has no room for, it refuses itself.
@@ -21,6 +24,86 @@ _PATH_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9_][A-Za-z0-9._-]{
 FilePath = Annotated[str, StringConstraints(pattern=_PATH_PATTERN, max_length=255)]
 _Source = Annotated[str, StringConstraints(max_length=4 * _MIB)]
 _Asset = Annotated[Base64Bytes, Field(max_length=24 * _MIB)]
+
+
+@dataclass(frozen=True, slots=True)
+class PeeringFacts:
+    """A peering as a state is derived from it."""
+
+    name: str
+    asn: int
+    description: str
+    enabled: bool
+    document: PeeringDocument
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFacts:
+    """A link as a state is derived from it."""
+
+    node_a: str
+    node_b: str
+    enabled: bool
+    document: LinkDocument
+
+    def end_of(self, node_id: str) -> Literal["a", "b"]:
+        """Which end a node is."""
+        return "a" if node_id == self.node_a else "b"
+
+    def interface(self, end: Literal["a", "b"]) -> str:
+        """The interface at an end."""
+        found = self.document.interface_a if end == "a" else self.document.interface_b
+        assert found is not None  # noqa: S101 - given when the link is written
+        return found
+
+    def port(self, end: Literal["a", "b"]) -> int | None:
+        """The port at an end."""
+        return self.document.port_a if end == "a" else self.document.port_b
+
+
+class GenerationSummary(BaseModel):
+    """A generation without its state."""
+
+    node_id: str
+    number: int
+    sha256: str
+    reason: str
+    actor_kind: str
+    actor_name: str
+    created_at: datetime
+    changes: list[StateChange] = Field(description="How it differs from the one before")
+
+
+class GenerationPage(BaseModel):
+    """Generations of a node, newest first."""
+
+    items: list[GenerationSummary]
+    next_before: int | None = Field(description="Give it as `before` for the older ones")
+
+
+class GenerationDetail(GenerationSummary):
+    """A generation with its state; secrets in it are sealed to the node."""
+
+    state: DesiredState
+
+
+class GenerationDiff(BaseModel):
+    """How one generation differs from another, in meaning and in files."""
+
+    node_id: str
+    before: int
+    after: int
+    changes: list[StateChange]
+    files: list[FileDifference]
+
+
+class RenderedFiles(BaseModel):
+    """The files of a generation as the node's BIRD gets them; secrets are marks."""
+
+    node_id: str
+    number: int
+    bird_version: str
+    files: dict[str, str]
 
 
 class NodeChange(BaseModel):

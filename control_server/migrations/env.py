@@ -4,15 +4,23 @@ from control_server.agents import models as agents
 from control_server.alerts import models as alerts
 from control_server.api_tokens import models as api_tokens
 from control_server.audit import models as audit
+from control_server.desired_state import models as desired_state
 from control_server.durable import TABLES
 from control_server.enrolment import models as enrolment
+from control_server.ipam import models as ipam
 from control_server.jobs import models as jobs
 from control_server.nodes import models as nodes
+from control_server.observations import models as observations
 from control_server.operators import models as operators
+from control_server.peerings import models as peerings
+from control_server.policy import models as policy
 from control_server.probes import models as probes
 from control_server.tables import Base
 from shared.database.migrations import run_migrations
 
-MODELS = (agents, alerts, api_tokens, audit, enrolment, jobs, nodes, operators, probes, TABLES)
+MODELS = (
+    *(agents, alerts, api_tokens, audit, desired_state, enrolment, ipam, jobs, nodes, observations),
+    *(operators, peerings, policy, probes, TABLES),
+)
 
 run_migrations(Base.metadata)

@@ -7,13 +7,16 @@ from contextlib import asynccontextmanager
 from typing import Annotated
 
 from fastapi import Depends, Request
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.agents.dependencies import Agents, directory
 from control_server.agents.service import AgentLink
 from control_server.audit.dependencies import AuditTrail, audit_service
+from control_server.ipam.dependencies import IpamOf
 from control_server.nodes.repository import NodeRepository
-from control_server.nodes.service import NodeService
+from control_server.nodes.service import NodeFacts, NodeRegister, NodeService
 from control_server.nodes.store import AsNames
+from control_server.policy.dependencies import PublisherOf
 from control_server.resources import ControlResources
 from shared.kernel.principal import Principal, Scope
 from shared.web.principals import Require
@@ -52,3 +55,17 @@ async def fleet_as_text(resources: ControlResources, link: AgentLink) -> str:
         fleet = await nodes.list()
     quiet = {"last_seen_at", "load", "uptime_seconds", "memory_used_bytes", "memory_total_bytes"}
     return fleet.model_dump_json(exclude={"items": {"__all__": {"agent": quiet}}})
+
+
+def _facts(
+    request: Request, session: Session, ipam: IpamOf, audit: AuditTrail, publisher: PublisherOf
+) -> NodeFacts:
+    return NodeFacts(NodeRepository(session), ipam, audit, publisher, request.app.state.resources.now)
+
+
+Facts = Annotated[NodeFacts, Depends(_facts)]
+
+
+def node_register(session: AsyncSession) -> NodeRegister:
+    """All nodes, for those who derive something from them."""
+    return NodeRegister(NodeRepository(session))

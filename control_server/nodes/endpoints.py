@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, status
+from fastapi import APIRouter, Response, status
 
 from control_server.agents.dependencies import Link
-from control_server.nodes.dependencies import AccessAdmin, FleetReader, FleetWriter, Nodes
-from control_server.nodes.schemas import NodeCreate, NodeId, NodeList, NodeRead
+from control_server.nodes.dependencies import AccessAdmin, Facts, FleetReader, FleetWriter, Nodes
+from control_server.nodes.schemas import (
+    Maintenance,
+    NodeCreate,
+    NodeFactsRead,
+    NodeId,
+    NodeList,
+    NodeRead,
+    NodeUpdate,
+)
+from control_server.policy.dependencies import PublisherOf, ReadVersion, tag
+from control_server.policy.schemas import ChangePreview
 
 router = APIRouter(prefix="/api/v1/nodes", tags=["nodes"])
 
@@ -18,15 +28,64 @@ async def list_nodes(_reader: FleetReader, nodes: Nodes) -> NodeList:
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
-async def create_node(writer: FleetWriter, wanted: NodeCreate, nodes: Nodes) -> NodeRead:
+async def create_node(
+    writer: FleetWriter, wanted: NodeCreate, nodes: Nodes, facts: Facts, publisher: PublisherOf
+) -> NodeRead:
     """Add a node; enrol its agent with an enrolment token."""
-    return await nodes.create(writer, wanted)
+    made = await nodes.create(writer, wanted)
+    await facts.fill_in(made.node_id)
+    await publisher.publish(writer, f"{made.node_id} was added", None)
+    return await nodes.get(made.node_id)
 
 
 @router.get("/{node_id}")
 async def get_node(_reader: FleetReader, node_id: NodeId, nodes: Nodes) -> NodeRead:
     """One node."""
     return await nodes.get(node_id)
+
+
+@router.get("/{node_id}/facts")
+async def get_node_facts(
+    _reader: FleetReader, node_id: NodeId, facts: Facts, response: Response
+) -> NodeFactsRead:
+    """What operators wrote of the node."""
+    found = await facts.get(node_id)
+    tag(response, found.version)
+    return found
+
+
+@router.patch("/{node_id}")
+async def change_node(
+    writer: FleetWriter, node_id: NodeId, wanted: NodeUpdate, versions: ReadVersion, facts: Facts
+) -> NodeFactsRead | ChangePreview:
+    """Change what is named; every node whose state follows from it gets a generation."""
+    written = await facts.change(writer, node_id, wanted, versions.read)
+    if (preview := await facts.publisher.preview()) is not None:
+        return preview
+    versions.tag(written.version)
+    return written
+
+
+@router.put("/{node_id}/maintenance")
+async def begin_maintenance(
+    writer: FleetWriter, node_id: NodeId, wanted: Maintenance, facts: Facts
+) -> NodeFactsRead:
+    """Drain the node (RFC 8326) until the maintenance ends; everybody sees why."""
+    return await facts.begin_maintenance(writer, node_id, wanted)
+
+
+@router.delete("/{node_id}/maintenance")
+async def end_maintenance(writer: FleetWriter, node_id: NodeId, facts: Facts) -> NodeFactsRead:
+    """Bring the node back."""
+    return await facts.end_maintenance(writer, node_id)
+
+
+@router.delete("/{node_id}", status_code=status.HTTP_204_NO_CONTENT)
+async def delete_node(admin: AccessAdmin, node_id: NodeId, nodes: Nodes, facts: Facts, link: Link) -> None:
+    """Forget a decommissioned node, once its agent runs the empty state."""
+    applied = (await nodes.get(node_id)).generation.applied
+    await facts.delete(admin, node_id, applied)
+    await link.drop(node_id, "The node was deleted.")
 
 
 @router.post("/{node_id}/agent/reset", status_code=status.HTTP_204_NO_CONTENT)

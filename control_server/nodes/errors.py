@@ -18,3 +18,10 @@ class NodeExists(AppError):
 
     kind: ClassVar[Kind] = Kind.CONFLICT
     code: ClassVar[str] = "node_exists"
+
+
+class NodeInUse(AppError):
+    """The node cannot be removed yet."""
+
+    kind: ClassVar[Kind] = Kind.CONFLICT
+    code: ClassVar[str] = "node_in_use"

@@ -23,5 +23,13 @@ class Node(Base):
     #: Prefixes that probes from this node may aim at although the fleet's policy refuses them.
     allow_targets: Mapped[list[str]] = mapped_column(default=list)
     deny_targets: Mapped[list[str]] = mapped_column(default=list)
+    #: What it routes with: a `RoutingFacts` document. Empty: it is only watched and probes.
+    routing: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    #: Why it is out of service for a while, since when and by whom.
+    maintenance: Mapped[dict[str, Any] | None]
+    #: Grows with every change of these facts.
+    version: Mapped[int] = mapped_column(default=1)
+    #: The newest generation that was published for it.
+    generation: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.nodes.models import Node
+from control_server.tables import Base
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,39 @@ class NodeRepository:
     async def find(self, node_id: str) -> Node | None:
         """The node with this id."""
         return await self.session.get(Node, node_id)
+
+    async def lock(self, node_id: str) -> Node | None:
+        """The node, held until the end of the transaction."""
+        wanted = select(Node).where(Node.id == node_id).with_for_update()
+        return (
+            await self.session.scalars(wanted, execution_options={"populate_existing": True})
+        ).one_or_none()
+
+    async def lock_all(self, node_ids: Collection[str] | None) -> Sequence[Node]:
+        """These nodes or all, held until the end of the transaction; always in the same order."""
+        wanted = select(Node).order_by(Node.id).with_for_update()
+        if node_ids is not None:
+            wanted = wanted.where(Node.id.in_(node_ids))
+        return (await self.session.scalars(wanted, execution_options={"populate_existing": True})).all()
+
+    async def remove(self, node: Node) -> bool:
+        """Remove the node and what only tells of it; False while facts of others name it."""
+        columns = [
+            key.parent
+            for table in reversed(Base.metadata.sorted_tables)
+            for key in table.foreign_keys
+            if key.column is Node.__table__.c.id
+        ]
+        for column in columns:
+            if column.table.info.get("outlives_node"):
+                named = select(func.count()).select_from(column.table).where(column == node.id)
+                if await self.session.scalar(named):
+                    return False
+        for column in columns:
+            await self.session.execute(delete(column.table).where(column == node.id))
+        await self.session.delete(node)
+        await self.session.flush()
+        return True
 
     async def list_all(self) -> Sequence[Node]:
         """Every node by id."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from control_server.nodes.errors import NodeInUse
 from control_server.nodes.schemas import HealthRead, NodeRead
 
 _HEALTH_OF_LIVENESS = {
@@ -19,6 +20,14 @@ def health(liveness: str, since: datetime | None) -> HealthRead:
     """What the agent's link alone says of the node; unknown is not down."""
     state, reasons = _HEALTH_OF_LIVENESS[liveness]
     return HealthRead(state=state, reasons=list(reasons), since=since)
+
+
+def check_deletable(lifecycle: str, generation: int, applied: int | None) -> None:
+    """Refuse to forget a node that may still route. Raises NodeInUse with what is missing."""
+    if lifecycle != "decommissioned":
+        raise NodeInUse("Decommission the node first: its routing is then withdrawn.")
+    if generation and applied is not None and applied < generation:
+        raise NodeInUse(f"The node still runs generation {applied}; wait until it runs {generation}.")
 
 
 _HIGHEST_AS = 2**32 - 1

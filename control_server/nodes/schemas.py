@@ -3,16 +3,110 @@
 from __future__ import annotations
 
 from datetime import datetime
-from ipaddress import IPv4Network, IPv6Network
+from enum import StrEnum
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from shared.protocol.desired_state.names import Asn
+from shared.protocol.desired_state.node import AnycastInterface, KernelOptions, LogOptions, StaticRoute
 from shared.protocol.enrolment import NODE_ID_PATTERN
 
 NodeId = Annotated[str, StringConstraints(pattern=NODE_ID_PATTERN, min_length=1, max_length=63)]
 _Label = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9._/-]{0,61}[a-z0-9])?$")]
 _LabelValue = Annotated[str, StringConstraints(max_length=128)]
+
+
+class RoutingFacts(BaseModel):
+    """What a node routes with. All of it may be left for later; without an AS number nothing is published."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    asn: Asn | None = None
+    number: int | None = Field(
+        default=None, ge=1, le=65_535, description="Names the node in communities; given out when left empty"
+    )
+    router_id: IPv4Address | None = Field(default=None, description="By default the IPv4 loopback")
+    hostname: str = Field(default="", max_length=253, pattern=r"^[A-Za-z0-9.-]*$")
+    loopback4: IPv4Address | None = Field(default=None, description="Given out from a pool when left empty")
+    loopback6: IPv6Address | None = Field(default=None, description="Given out from a pool when left empty")
+    prefixes4: list[IPv4Network] = Field(
+        default_factory=list, max_length=64, description="What it originates"
+    )
+    prefixes6: list[IPv6Network] = Field(default_factory=list, max_length=64)
+    proof4: IPv4Network | None = Field(default=None, description="An own prefix that has a ROA")
+    proof6: IPv6Network | None = None
+    region: int = Field(default=0, ge=0, le=70, description="dn42 region, 41 to 70; 0 is unset")
+    country: int = Field(default=0, ge=0, le=1999, description="dn42 country, 1000 + ISO 3166-1; 0 is unset")
+    link_local: IPv6Address = Field(
+        default=IPv6Address("fe80::1"), description="Its address on all tunnels to other networks"
+    )
+    endpoint: str = Field(
+        default="",
+        max_length=253,
+        pattern=r"^[A-Za-z0-9.:-]*$",
+        description="Name or address at which tunnels reach it",
+    )
+    kernel: KernelOptions = KernelOptions()
+    log: LogOptions = LogOptions()
+    static_routes: list[StaticRoute] = Field(default_factory=list, max_length=1024)
+    anycast: list[AnycastInterface] = Field(default_factory=list, max_length=64)
+
+
+class Lifecycle(StrEnum):
+    """Where a node is in its life."""
+
+    PENDING = "pending"
+    ACTIVE = "active"
+    DRAINING = "draining"
+    DECOMMISSIONED = "decommissioned"
+
+
+class Maintenance(BaseModel):
+    """A node that is drained for a while."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reason: str = Field(default="", max_length=200)
+    until: datetime | None = Field(default=None, description="When it is expected back, for people")
+
+
+class MaintenanceRead(Maintenance):
+    """Since when, and by whom."""
+
+    since: datetime
+    by: str
+
+
+class NodeUpdate(BaseModel):
+    """Changes of a node; what is left out stays. Inside `routing`, too, only what is named changes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    site: str | None = Field(default=None, max_length=80)
+    description: str | None = Field(default=None, max_length=500)
+    labels: dict[_Label, _LabelValue] | None = Field(default=None, max_length=32)
+    lifecycle: Lifecycle | None = None
+    allow_targets: list[IPv4Network | IPv6Network] | None = Field(default=None, max_length=64)
+    deny_targets: list[IPv4Network | IPv6Network] | None = Field(default=None, max_length=64)
+    routing: RoutingFacts | None = None
+
+
+class NodeFactsRead(BaseModel):
+    """The facts of a node as operators wrote them."""
+
+    node_id: str
+    version: int = Field(description="Send it as `If-Match` when you change them")
+    site: str
+    description: str
+    labels: dict[str, str]
+    lifecycle: Lifecycle
+    maintenance: MaintenanceRead | None
+    allow_targets: list[str]
+    deny_targets: list[str]
+    routing: RoutingFacts
+    generation: int = Field(description="The newest generation; 0: none yet")
 
 
 class NodeCreate(BaseModel):
@@ -24,6 +118,7 @@ class NodeCreate(BaseModel):
     site: str = Field(default="", max_length=80, description="Where it stands, for people")
     description: str = Field(default="", max_length=500)
     labels: dict[_Label, _LabelValue] = Field(default_factory=dict, max_length=32)
+    routing: RoutingFacts | None = Field(default=None, description="What it routes with; may come later")
     allow_targets: list[IPv4Network | IPv6Network] = Field(default_factory=list, max_length=64)
     deny_targets: list[IPv4Network | IPv6Network] = Field(default_factory=list, max_length=64)
 
@@ -73,6 +168,7 @@ class NodeRead(BaseModel):
     agent: AgentRead | None
     allow_targets: list[str]
     deny_targets: list[str]
+    maintenance: MaintenanceRead | None = None
     created_at: datetime
 
 

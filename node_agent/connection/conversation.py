@@ -14,6 +14,7 @@ from websockets.exceptions import ConnectionClosed
 from node_agent.connection.pauses import Ending, Outcome, ending_of_code
 from shared import __version__
 from shared.kernel.secrets import redact
+from shared.protocol.base import Frame
 from shared.protocol.frames import (
     SERVER_FRAME,
     SERVER_FRAME_TYPES,
@@ -21,7 +22,6 @@ from shared.protocol.frames import (
     ApplyStatus,
     DesiredStateUpdated,
     ErrorFrame,
-    Frame,
     Goodbye,
     Heartbeat,
     Ping,

@@ -7,7 +7,14 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from shared.protocol.frames import MAX_BATCH_LINES, Frame, OutputLine, ProbeAccepted, ProbeDone, ProbeOutput
+from shared.protocol.base import Frame
+from shared.protocol.frames import (
+    MAX_BATCH_LINES,
+    OutputLine,
+    ProbeAccepted,
+    ProbeDone,
+    ProbeOutput,
+)
 
 if TYPE_CHECKING:
     from uuid import UUID

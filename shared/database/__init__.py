@@ -3,7 +3,7 @@
 from shared.database.base import ANNOTATIONS, new_metadata
 from shared.database.engine import Database, DatabaseSettings, open_database
 from shared.database.errors import DatabaseUnavailable
-from shared.database.transaction import after_commit
+from shared.database.transaction import after_commit, forget_after_commit
 from shared.database.types import JsonValue, UtcDateTime
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "JsonValue",
     "UtcDateTime",
     "after_commit",
+    "forget_after_commit",
     "new_metadata",
     "open_database",
 ]

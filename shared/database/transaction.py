@@ -25,6 +25,11 @@ def after_commit(session: AsyncSession, act: Callable[[], Awaitable[None]]) -> N
     session.info.setdefault(_AFTER_COMMIT, []).append(act)
 
 
+def forget_after_commit(session: AsyncSession) -> None:
+    """What was to follow the commit follows no more, because what it was about is undone."""
+    session.info.pop(_AFTER_COMMIT, None)
+
+
 @asynccontextmanager
 async def transaction(sessions: async_sessionmaker[AsyncSession]) -> AsyncIterator[AsyncSession]:
     """Commit at the end of the body; roll back on an error, save for a refusal that must be stored.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import timedelta
 
 
@@ -38,11 +38,14 @@ class AppError(Exception):
         *,
         fields: Sequence[FieldError] = (),
         retry_after: timedelta | None = None,
+        members: Mapping[str, Any] | None = None,
     ) -> None:
         """Refuse with `detail`, by default the first paragraph of the class's docstring."""
         self.detail = detail or inspect.cleandoc(type(self).__doc__ or "").split("\n\n", 1)[0]
         self.fields = tuple(fields)
         self.retry_after = retry_after
+        #: What else the caller needs to go on, such as the present version of what was changed meanwhile.
+        self.members = dict(members or {})
         super().__init__(self.detail)
 
 

@@ -6,20 +6,16 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from shared.protocol.base import Frame
 
 _WORDS = 1024
 _NAME = 128
 _MANY = 8192
 
 
-class Report(BaseModel):
-    """Base: a reader ignores what it does not know."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class NodeKeys(Report):
+class NodeKeys(Frame):
     """Public halves of the node's keys, base64 (RFC 7748)."""
 
     wireguard: str = Field(max_length=64, description="Public key of all tunnels of the node")
@@ -36,7 +32,7 @@ class ApplyState(StrEnum):
     PAUSED = "paused"
 
 
-class ApplyError(Report):
+class ApplyError(Frame):
     """One thing that went wrong, with the step in which it did."""
 
     step: str = Field(max_length=_NAME)
@@ -44,7 +40,7 @@ class ApplyError(Report):
     detail: str = Field(max_length=_WORDS)
 
 
-class ApplyResult(Report):
+class ApplyResult(Frame):
     """What became of a generation. `applied` means that the running configuration was read back and is it."""
 
     type: Literal["apply_result"] = "apply_result"
@@ -71,7 +67,7 @@ class Sight(StrEnum):
     NOT_OBSERVED = "not_observed"
 
 
-class InterfaceState(Report):
+class InterfaceState(Frame):
     """A network interface."""
 
     name: str = Field(max_length=_NAME)
@@ -81,7 +77,7 @@ class InterfaceState(Report):
     addresses: tuple[str, ...] = Field(default=(), max_length=1024)
 
 
-class TunnelState(Report):
+class TunnelState(Frame):
     """A WireGuard tunnel with one peer."""
 
     interface: str = Field(max_length=_NAME)
@@ -95,7 +91,7 @@ class TunnelState(Report):
     keepalive: int | None = None
 
 
-class ChannelState(Report):
+class ChannelState(Frame):
     """One address family of a protocol. Counts are None while BIRD shows none; that is not zero."""
 
     name: str = Field(max_length=_NAME)
@@ -107,7 +103,7 @@ class ChannelState(Report):
     limit_hit: bool = False
 
 
-class ProtocolState(Report):
+class ProtocolState(Frame):
     """A protocol of BIRD, be it a BGP session or another."""
 
     name: str = Field(max_length=_NAME)
@@ -124,7 +120,7 @@ class ProtocolState(Report):
     channels: tuple[ChannelState, ...] = Field(default=(), max_length=64)
 
 
-class BfdState(Report):
+class BfdState(Frame):
     """A BFD session."""
 
     address: str = Field(max_length=_NAME)
@@ -132,7 +128,7 @@ class BfdState(Report):
     state: str = Field(max_length=_NAME)
 
 
-class OspfState(Report):
+class OspfState(Frame):
     """An OSPF adjacency."""
 
     protocol: str = Field(max_length=_NAME)
@@ -141,14 +137,14 @@ class OspfState(Report):
     interface: str = Field(default="", max_length=_NAME)
 
 
-class Part(Report):
+class Part(Frame):
     """Whether one part of the node was seen, and why not."""
 
     sight: Sight = Sight.NOT_OBSERVED
     reason: str = Field(default="", max_length=_WORDS)
 
 
-class RuntimeSnapshot(Report):
+class RuntimeSnapshot(Frame):
     """What runs on the node."""
 
     type: Literal["runtime_snapshot"] = "runtime_snapshot"
@@ -172,7 +168,7 @@ class DriftSeverity(StrEnum):
     CRITICAL = "critical"
 
 
-class DriftItem(Report):
+class DriftItem(Frame):
     """One difference between what should run and what does."""
 
     subject: str = Field(max_length=_NAME, description="Such as `link:wg-f` or `session:f`")
@@ -181,7 +177,7 @@ class DriftItem(Report):
     observed: str = Field(max_length=_WORDS)
 
 
-class ReconciliationReport(Report):
+class ReconciliationReport(Frame):
     """All differences that the last pass saw; none is an empty report."""
 
     type: Literal["reconciliation_report"] = "reconciliation_report"

@@ -11,8 +11,9 @@ from enum import IntEnum, StrEnum
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import Field, TypeAdapter, model_validator
 
+from shared.protocol.base import Frame
 from shared.protocol.fleet import ApplyResult, NodeKeys, ReconciliationReport, RuntimeSnapshot
 from shared.protocol.probes import (
     OutputStream,
@@ -51,12 +52,6 @@ class ApplyStatus(StrEnum):
     PENDING = "pending"
     FAILED = "failed"
     PAUSED = "paused"
-
-
-class Frame(BaseModel):
-    """Base of all frames."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 # --- agent to server -----------------------------------------------------------------------------

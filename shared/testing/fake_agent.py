@@ -23,13 +23,13 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from shared import __version__
+from shared.protocol.base import Frame
 from shared.protocol.frames import (
     MAX_BATCH_LINES,
     SERVER_FRAME,
     SERVER_FRAME_TYPES,
     AgentHello,
     Capabilities,
-    Frame,
     Heartbeat,
     OutputLine,
     ProbeAccepted,

@@ -11,13 +11,13 @@ from urllib.parse import quote
 import structlog
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
 
 from shared.kernel.errors import AppError, FieldError, InvalidInput, Kind
 from shared.web.forms import FormRefused
-from shared.web.principals import find_principal
+from shared.web.principals import check_gates, find_principal
 from shared.web.request_ids import current_request_id
 
 if TYPE_CHECKING:
@@ -59,6 +59,9 @@ class ProblemField(BaseModel):
 class Problem(BaseModel):
     """The body of every refusal (RFC 9457, `application/problem+json`). `code` is stable."""
 
+    #: Extension members (RFC 9457, section 3.2): only those that a refusal names.
+    model_config = ConfigDict(extra="allow")
+
     type: str = "about:blank"
     title: str
     status: int
@@ -78,6 +81,7 @@ def problem_of(error: AppError) -> Problem:
         code=error.code,
         request_id=current_request_id(),
         errors=[ProblemField(field=e.field, code=e.code, message=e.message) for e in error.fields],
+        **error.members,
     )
 
 
@@ -109,10 +113,21 @@ async def _form(_request: Request, error: Exception) -> Response:
 
 async def _not_valid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class only
+    if (refusal := await _gates_refusal(request)) is not None:
+        return refusal
     fields = [_field(item) for item in error.errors()]
     named = ", ".join(dict.fromkeys(field.field for field in fields))
     detail = f"Not acceptable: {named}." if named else None
     return await _answer(request, problem_of(InvalidInput(detail, fields=fields)), {})
+
+
+async def _gates_refusal(request: Request) -> Response | None:
+    """What a caller is told instead of what is wrong with the body, when they may not send one."""
+    try:
+        await check_gates(request)
+    except AppError as refusal:
+        return await refused(request, refusal)
+    return None
 
 
 def _field(item: Any) -> FieldError:
@@ -126,6 +141,9 @@ def _field(item: Any) -> FieldError:
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
     status = HTTPStatus(error.status_code)
+    # A body that no parser takes is refused so, before any dependency runs.
+    if status is HTTPStatus.BAD_REQUEST and (refusal := await _gates_refusal(request)) is not None:
+        return refusal
     problem = Problem(
         title=status.phrase,
         status=status,

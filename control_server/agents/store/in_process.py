@@ -10,7 +10,11 @@ from typing import Any
 
 import structlog
 
-from shared.protocol.frames import CloseCode, Frame, Heartbeat
+from shared.protocol.base import Frame
+from shared.protocol.frames import (
+    CloseCode,
+    Heartbeat,
+)
 
 log = structlog.get_logger(__name__)
 

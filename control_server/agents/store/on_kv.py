@@ -19,7 +19,12 @@ from control_server.keys import AGENT_LIVE, AGENT_SOCKET, NODE_EVENTS
 from shared.cache import Cache, Interrupted, Key, Message, Subscription, TierUnavailable
 from shared.kernel.clock import Clock
 from shared.kernel.ids import short_id
-from shared.protocol.frames import SERVER_FRAME, CloseCode, Frame, Heartbeat
+from shared.protocol.base import Frame
+from shared.protocol.frames import (
+    SERVER_FRAME,
+    CloseCode,
+    Heartbeat,
+)
 
 log = structlog.get_logger(__name__)
 

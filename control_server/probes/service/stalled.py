@@ -8,7 +8,12 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
 
-from shared.protocol.frames import CloseCode, Frame, ProbeDone, ProbeOutput
+from shared.protocol.base import Frame
+from shared.protocol.frames import (
+    CloseCode,
+    ProbeDone,
+    ProbeOutput,
+)
 
 #: Frames of one share that may wait. An agent keeps what was not acknowledged, and sends it again when it
 #: connects again, so one frame too many costs a reconnect and no line.

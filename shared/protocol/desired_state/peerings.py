@@ -136,15 +136,18 @@ class Session(Part):
         self._check_link_local()
         return self
 
+    def _check_interface(self) -> None:
+        if self.interface is None:
+            message = "a link-local neighbor needs an interface"
+            raise ValueError(message)
+
     def _check_link_local(self) -> None:
         if self.neighbor6 is None or not self.neighbor6.is_link_local:
             if self.source6 is not None and self.source6.is_link_local:
                 message = "a link-local source6 reaches only a link-local neighbor6"
                 raise ValueError(message)
             return
-        if self.interface is None:
-            message = "a link-local neighbor needs an interface"
-            raise ValueError(message)
+        self._check_interface()
         if self.options.multihop is not None:
             message = "a link-local neighbor is one hop away: multihop does not fit"
             raise ValueError(message)

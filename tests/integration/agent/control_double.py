@@ -16,7 +16,10 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
-from shared.protocol.frames import Frame, ServerHello
+from shared.protocol.base import Frame
+from shared.protocol.frames import (
+    ServerHello,
+)
 
 SECONDS = 20.0
 

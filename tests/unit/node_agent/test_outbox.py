@@ -7,7 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from node_agent.probes.outbox import BATCH_SECONDS, Outbox, Parcel
-from shared.protocol.frames import MAX_FRAME_BYTES, Frame, ProbeAccepted, ProbeDone, ProbeOutput
+from shared.protocol.base import Frame
+from shared.protocol.frames import (
+    MAX_FRAME_BYTES,
+    ProbeAccepted,
+    ProbeDone,
+    ProbeOutput,
+)
 from shared.protocol.probes import OutputStream
 
 PROBE = UUID(int=1)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
-from control_server.desired_state import rules
 from control_server.desired_state.errors import PreviewFileNotFound, PreviewNotFound
+from control_server.desired_state.rules import previews as rules
 from control_server.desired_state.schemas import NodeChange, NodeFacts, PreviewCreate, PreviewRead
 from control_server.desired_state.store import PreviewStore
 from control_server.nodes.schemas import NodeRead

@@ -7,8 +7,25 @@ import json
 from collections.abc import Iterable
 
 from control_server.desired_state.schemas import Bundle, FileRead, NodeChange, NodeFacts, PreviewCreate
+from shared.protocol.desired_state.document import DesiredState
+from shared.rendering.bird import Surroundings, render
+from shared.rendering.links import render_links
+from shared.rendering.versions import BirdVersion
 
 CONFIGURATION_PATH = "configuration.txt"
+#: For nodes whose agent has not said which BIRD they have: the oldest that is served.
+PREVIEW_VERSION = BirdVersion(2, 0, 12)
+
+
+def rendered_files(state: DesiredState, generation: int, version: BirdVersion) -> dict[str, str]:
+    """Every file of a generation by path: BIRD's as the node has them but for secrets, then the links."""
+    return {**render(state, generation, Surroundings(version)).files, **render_links(state)}
+
+
+def unsupported_options(state: DesiredState, generation: int, version: BirdVersion) -> list[str]:
+    """Options that this version of BIRD does not know, with the version that does."""
+    bundle = render(state, generation, Surroundings(version))
+    return [f"{entry.field} needs {entry.needs}" for entry in bundle.unsupported]
 
 
 def changed_facts(present: NodeFacts, change: NodeChange) -> NodeFacts:

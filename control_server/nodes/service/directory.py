@@ -12,7 +12,14 @@ from control_server.nodes import rules
 from control_server.nodes.errors import NodeExists, NodeNotFound
 from control_server.nodes.models import Node
 from control_server.nodes.repository import NodeRepository
-from control_server.nodes.schemas import AgentRead, GenerationRead, NodeCreate, NodeList, NodeRead
+from control_server.nodes.schemas import (
+    AgentRead,
+    GenerationRead,
+    MaintenanceRead,
+    NodeCreate,
+    NodeList,
+    NodeRead,
+)
 from shared.kernel.clock import Clock
 from shared.kernel.principal import Principal
 
@@ -65,6 +72,7 @@ class NodeService:
             lifecycle="active",
             allow_targets=[str(network) for network in wanted.allow_targets],
             deny_targets=[str(network) for network in wanted.deny_targets],
+            routing=wanted.routing.model_dump(mode="json") if wanted.routing else {},
             created_at=at,
             updated_at=at,
         )
@@ -91,7 +99,10 @@ class NodeService:
             lifecycle=node.lifecycle,
             liveness=liveness,
             health=rules.health(liveness, agent.last_seen_at if agent else None),
-            generation=GenerationRead(applied=heartbeat.applied_generation if heartbeat else None),
+            generation=GenerationRead(
+                desired=node.generation or None, applied=heartbeat.applied_generation if heartbeat else None
+            ),
+            maintenance=MaintenanceRead.model_validate(node.maintenance) if node.maintenance else None,
             agent=self._read_agent(agent) if agent else None,
             allow_targets=node.allow_targets,
             deny_targets=node.deny_targets,

@@ -1,0 +1,1 @@
+"""Decisions about desired states: what follows from the facts, what differs, how a preview looks."""

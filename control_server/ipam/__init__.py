@@ -1,0 +1,1 @@
+"""Numbers that are given out once: loopbacks, ports of tunnels, numbers of nodes."""

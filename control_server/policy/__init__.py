@@ -1,0 +1,1 @@
+"""Facts of the whole fleet: what is routed with others, and how the nodes speak among themselves."""

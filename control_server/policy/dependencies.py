@@ -1,0 +1,87 @@
+"""Wiring of the fleet's policy, and of the version that a writer has read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Header, Query, Request, Response
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from control_server.audit.dependencies import AuditTrail
+from control_server.policy.errors import VersionMissing
+from control_server.policy.repository import PolicyRepository
+from control_server.policy.service import PolicyReader, PolicyService, Publisher
+from shared.kernel.principal import Principal, Scope
+from shared.web.principals import Require
+from shared.web.transactions import Session
+
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_ENTITY_TAG = re.compile(r'^(?:W/)?"(\d{1,9})"$')
+
+Reader = Annotated[Principal, Depends(Require(Scope.FLEET_READ))]
+Writer = Annotated[Principal, Depends(Require(Scope.FLEET_WRITE))]
+
+
+async def _publisher(
+    request: Request,
+    session: Session,
+    preview: Annotated[  # noqa: FBT002 - FastAPI passes it by name
+        bool,
+        Query(description="Change nothing: answer what would be published, with its files and differences"),
+    ] = False,
+) -> Publisher:
+    publishing = request.app.state.publishing
+    if request.method in _SAFE:
+        publisher: Publisher = publishing.reading(session)
+    else:
+        publisher = await publishing.writing(session, preview=preview)
+    return publisher
+
+
+def policy_reader(session: AsyncSession) -> PolicyReader:
+    """The policy for those who derive something from it."""
+    return PolicyReader(PolicyRepository(session))
+
+
+PublisherOf = Annotated[Publisher, Depends(_publisher)]
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """The version that the caller has read (RFC 9110, section 13.1.1), and the one that the answer has."""
+
+    read: int
+    response: Response
+
+    def tag(self, version: int) -> None:
+        """Say the version of what is answered (RFC 9110, section 8.8.3)."""
+        tag(self.response, version)
+
+
+def _read_version(
+    response: Response,
+    if_match: Annotated[
+        str | None, Header(description="The version that you have read, in quotation marks")
+    ] = None,
+) -> Versions:
+    found = _ENTITY_TAG.match((if_match or "").strip())
+    if found is None:
+        raise VersionMissing
+    return Versions(int(found[1]), response)
+
+
+ReadVersion = Annotated[Versions, Depends(_read_version)]
+
+
+def tag(response: Response, version: int) -> None:
+    """Say the version of what is answered (RFC 9110, section 8.8.3)."""
+    response.headers["ETag"] = f'"{version}"'
+
+
+def _policy(request: Request, session: Session, audit: AuditTrail, publisher: PublisherOf) -> PolicyService:
+    return PolicyService(PolicyRepository(session), audit, publisher, request.app.state.resources.now)
+
+
+PolicyOf = Annotated[PolicyService, Depends(_policy)]

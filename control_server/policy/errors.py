@@ -1,0 +1,33 @@
+"""Refusals of facts that several people write."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import BaseModel
+
+from shared.kernel.errors import AppError, Kind
+
+
+class VersionMissing(AppError):
+    """Send `If-Match` with the version that you have read, so that nobody's change is lost."""
+
+    kind: ClassVar[Kind] = Kind.INVALID
+    code: ClassVar[str] = "version_missing"
+
+
+class FactChanged(AppError):
+    """Somebody has changed this since you read it; look at both versions and decide."""
+
+    kind: ClassVar[Kind] = Kind.CONFLICT
+    code: ClassVar[str] = "fact_changed"
+
+    @classmethod
+    def between(cls, current: BaseModel, yours: BaseModel) -> FactChanged:
+        """The refusal with what is there now, and with what was to be written."""
+        return cls(
+            members={
+                "current": current.model_dump(mode="json"),
+                "yours": yours.model_dump(mode="json", exclude_unset=True),
+            }
+        )

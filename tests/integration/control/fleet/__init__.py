@@ -1,0 +1,1 @@
+"""Facts, what follows from them, and what is published."""

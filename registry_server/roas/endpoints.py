@@ -16,36 +16,33 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
     503: {"model": Problem, "description": "No sync yet, or none that went well for too long"},
 }
 _TEXT: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {}}}}
-_METHODS = ["GET", "HEAD"]
 
 router = APIRouter(prefix="/registry", tags=["roas"])
 
 
-@router.api_route("/roa.json", methods=_METHODS, response_class=Response, responses=_RESPONSES)
+@router.head("/roa.json", include_in_schema=False)
+@router.get("/roa.json", response_class=Response, responses=_RESPONSES)
 async def get_roa_json(roas: Roas, if_newer: IfNewer) -> Response:
     """All ROAs with metadata, as RPKI validators such as stayrtr read them."""
     return if_newer.answer(roas.export(RoaFormat.JSON))
 
 
-@router.api_route(
-    "/roa/bird4.conf", methods=_METHODS, response_class=Response, responses={**_TEXT, **_RESPONSES}
-)
+@router.head("/roa/bird4.conf", include_in_schema=False)
+@router.get("/roa/bird4.conf", response_class=Response, responses={**_TEXT, **_RESPONSES})
 async def get_roa_bird4(roas: Roas, if_newer: IfNewer) -> Response:
     """The IPv4 ROAs, to be included in a `protocol static` of BIRD 2."""
     return if_newer.answer(roas.export(RoaFormat.BIRD4))
 
 
-@router.api_route(
-    "/roa/bird6.conf", methods=_METHODS, response_class=Response, responses={**_TEXT, **_RESPONSES}
-)
+@router.head("/roa/bird6.conf", include_in_schema=False)
+@router.get("/roa/bird6.conf", response_class=Response, responses={**_TEXT, **_RESPONSES})
 async def get_roa_bird6(roas: Roas, if_newer: IfNewer) -> Response:
     """The IPv6 ROAs, to be included in a `protocol static` of BIRD 2."""
     return if_newer.answer(roas.export(RoaFormat.BIRD6))
 
 
-@router.api_route(
-    "/roa/openbgpd.conf", methods=_METHODS, response_class=Response, responses={**_TEXT, **_RESPONSES}
-)
+@router.head("/roa/openbgpd.conf", include_in_schema=False)
+@router.get("/roa/openbgpd.conf", response_class=Response, responses={**_TEXT, **_RESPONSES})
 async def get_roa_openbgpd(roas: Roas, if_newer: IfNewer) -> Response:
     """All ROAs as a `roa-set` of OpenBGPD."""
     return if_newer.answer(roas.export(RoaFormat.OPENBGPD))

@@ -75,17 +75,21 @@ def lite_settings(home: Home, addresses: Addresses, log_level: str) -> LiteSetti
                 "registry_url": addresses.local,
             }
         ),
-        registry=RegistrySettings.model_validate(
-            {
-                "web": web,
-                "database": {"url": home.database("registry")},
-                "state_directory": home.root,
-                "mirror": {"url": str(home.sample_registry)},
-                "runtime_state": state,
-                **_port("whois", WHOIS_PORT),
-                **_port("rtr", RTR_PORT),
-            }
-        ),
+        registry=_registry(home, web, state),
+    )
+
+
+def _registry(home: Home, web: WebSettings, state: RuntimeStateSettings) -> RegistrySettings:
+    return RegistrySettings.model_validate(
+        {
+            "web": web,
+            "database": {"url": home.database("registry")},
+            "state_directory": home.root,
+            "mirror": {"url": str(home.sample_registry)},
+            "runtime_state": state,
+            **_port("whois", WHOIS_PORT),
+            **_port("rtr", RTR_PORT),
+        }
     )
 
 

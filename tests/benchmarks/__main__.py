@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 def main() -> int:
     wanted = sys.argv[1:]
     names = sorted(path.stem for path in HERE.glob("bench_*.py"))
-    chosen = [name for name in names if not wanted or name.removeprefix("bench_") in wanted]
+    chosen = [name for name in names if not wanted or _is_meant(name.removeprefix("bench_"), wanted)]
     failed = []
     for name in chosen:
         print(f"# {name}", flush=True)
@@ -19,6 +19,11 @@ def main() -> int:
     if failed or not chosen:
         sys.stderr.write(f"failed: {', '.join(failed)}\n" if failed else "there is no such benchmark\n")
     return 1 if failed or not chosen else 0
+
+
+def _is_meant(name: str, wanted: list[str]) -> bool:
+    """A word names one benchmark, or all parts of a subject: `registry` also means `registry_whois`."""
+    return any(name == word or name.startswith(f"{word}_") for word in wanted)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,9 @@ async def serving(
     """Serve the files, with settings for the ports by name; without files nothing was synced yet."""
     ports = {name: {"port": 0, **more.get(name, {})} for name in ("whois", "rtr")}
     settings = registries.settings(upstream, interval="PT24H")
-    settings = type(settings).model_validate({**settings.model_dump(), **ports, "roas": more.get("roas", {})})
+    settings = type(settings).model_validate(
+        {**settings.model_dump(), **ports, **{name: more.get(name, {}) for name in ("roas", "cache")}}
+    )
     if files is not None:
         upstream.commit(files)
     registry = await registries.open_with(settings)

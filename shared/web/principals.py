@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Protocol
+from collections.abc import Iterator
+from typing import Annotated, Any, Protocol
 
 from fastapi import Depends
 from starlette.requests import HTTPConnection
@@ -94,6 +95,22 @@ async def _prove_anew(connection: HTTPConnection, principal: Principal) -> None:
     step_up: StepUp | None = getattr(connection.app.state, "step_up", None)
     if step_up is not None and connection.scope.get("method") not in _READS:
         await step_up(connection, principal)
+
+
+async def check_gates(request: HTTPConnection) -> None:
+    """Ask the gates of the route that a request came to. Raises what they raise.
+
+    A body that does not parse is refused before any dependency runs; whoever may not ask is told that first.
+    """
+    for gate in _gates(getattr(request.scope.get("route"), "dependant", None)):
+        await gate(request)
+
+
+def _gates(dependant: Any) -> Iterator[Require]:
+    for needed in getattr(dependant, "dependencies", ()):
+        if isinstance(needed.call, Require):
+            yield needed.call
+        yield from _gates(needed)
 
 
 SignedIn = Annotated[Principal, Depends(Require())]

@@ -127,3 +127,11 @@ async def test_an_unknown_path_is_404_in_both_forms(client: httpx2.AsyncClient) 
 async def test_a_failed_commit_is_never_a_201(client: httpx2.AsyncClient) -> None:
     answer = await client.post("/things", json={"name": "orphan", "size": 99})
     assert answer.status_code == 500
+
+
+async def test_a_stranger_learns_that_before_what_is_wrong_with_a_body(client: httpx2.AsyncClient) -> None:
+    for body in (b"{", b"", b"[" * 1000, b"{}"):
+        answer = await client.post(
+            "/operators-only", content=body, headers={"Content-Type": "application/json"}
+        )
+        assert answer.status_code == 401, body

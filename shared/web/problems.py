@@ -11,7 +11,7 @@ from urllib.parse import quote
 import structlog
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
 
@@ -59,6 +59,9 @@ class ProblemField(BaseModel):
 class Problem(BaseModel):
     """The body of every refusal (RFC 9457, `application/problem+json`). `code` is stable."""
 
+    #: Extension members (RFC 9457, section 3.2): only those that a refusal names.
+    model_config = ConfigDict(extra="allow")
+
     type: str = "about:blank"
     title: str
     status: int
@@ -78,6 +81,7 @@ def problem_of(error: AppError) -> Problem:
         code=error.code,
         request_id=current_request_id(),
         errors=[ProblemField(field=e.field, code=e.code, message=e.message) for e in error.fields],
+        **error.members,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -25,6 +26,11 @@ class AuthorizationRepository:
                 Consent.account_id == account_id, Consent.client_id == client_id, Consent.expires_at > at
             )
         )
+
+    async def list_consents(self, account_id: UUID, at: datetime) -> Sequence[Consent]:
+        """Everything that the person agreed to and that has not expired."""
+        query = select(Consent).where(Consent.account_id == account_id, Consent.expires_at > at)
+        return (await self.session.scalars(query)).all()
 
     async def keep_consent(self, consent: Consent) -> None:
         """Store a consent in place of an earlier one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -197,6 +198,10 @@ class AuthorizationService:
             told["state"] = wanted.state
         told["iss"] = self.settings.issuer
         return GoOn(with_parameters(wanted.grant.redirect_uri, told))
+
+    async def list_consents(self, person: SignedIn) -> Sequence[Consent]:
+        """Everything that the person agreed to and that is still remembered."""
+        return await self.requests.list_consents(person.account_id, self.now())
 
     async def withdraw_consent(self, person: SignedIn, client_id: str) -> None:
         """Forget what was agreed and end everything that came of it."""

@@ -99,11 +99,11 @@ async def withdraw_proof(proof_id: UUID, signed_in: SignedInSession, proofs: Own
 @contextmanager
 def _shown_again(draw: Callable[[AppError], Response]) -> Iterator[None]:
     """The form again with what was typed, also where the registry does not answer: nothing is lost."""
-    with drawn_again(draw):
-        try:
+    try:
+        with drawn_again(draw):
             yield
-        except Unavailable as refusal:
-            raise FormRefused(refusal, draw) from refusal
+    except Unavailable as refusal:
+        raise FormRefused(refusal, draw) from refusal
 
 
 def _beginning(

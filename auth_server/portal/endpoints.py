@@ -1,10 +1,11 @@
-"""JSON routes of the administration of accounts, invitations and their sessions."""
+"""JSON routes of the administration of accounts and invitations, and of one's own applications."""
 
 from __future__ import annotations
 
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, status
+from fastapi import APIRouter, Query, status
 
 from auth_server.accounts.dependencies import Accounts, Administrator
 from auth_server.accounts.models import Account, Invitation
@@ -16,8 +17,9 @@ from auth_server.accounts.schemas import (
     InvitationMade,
     InvitationRead,
 )
-from auth_server.portal.dependencies import ConfirmedAdministrator
-from auth_server.sessions.dependencies import Sessions
+from auth_server.portal.dependencies import ConfirmedAdministrator, OwnApplications
+from auth_server.portal.schemas import ApplicationRead
+from auth_server.sessions.dependencies import Sessions, SignedInSession
 from auth_server.sessions.endpoints import as_read
 from auth_server.sessions.schemas import EndReason, SessionRead
 
@@ -95,3 +97,21 @@ async def withdraw_invitation(
 ) -> None:
     """Make an invitation worthless."""
     await accounts.withdraw(administrator, invitation_id)
+
+
+@router.get("/applications")
+async def list_applications(
+    signed_in: SignedInSession, applications: OwnApplications
+) -> list[ApplicationRead]:
+    """The applications that the person let in, by name."""
+    return await applications.list(signed_in)
+
+
+@router.delete("/applications", status_code=status.HTTP_204_NO_CONTENT)
+async def withdraw_application(
+    signed_in: SignedInSession,
+    applications: OwnApplications,
+    client_id: Annotated[str, Query(max_length=128)],
+) -> None:
+    """Forget the consent to an application, and end everything that came of it."""
+    await applications.withdraw(signed_in, client_id)

@@ -135,6 +135,30 @@ ACCESS_NAVIGATION: tuple[NavigationItem, ...] = (
         group=_("Access"),
         scope=Scope.ACCESS_ADMIN,
     ),
+    NavigationItem(
+        "clients",
+        _("Applications"),
+        "/auth/clients",
+        "devices",
+        group=_("Access"),
+        scope=Scope.ACCESS_ADMIN,
+    ),
+    NavigationItem(
+        "signing-keys",
+        _("Signing keys"),
+        "/auth/signing-keys",
+        "fingerprint",
+        group=_("Access"),
+        scope=Scope.ACCESS_ADMIN,
+    ),
+    NavigationItem(
+        "sign-ins",
+        _("Sign-in audit"),
+        "/auth/audit",
+        "clipboard",
+        group=_("Access"),
+        scope=Scope.AUDIT_READ,
+    ),
 )
 
 

@@ -1,7 +1,7 @@
-"""Portal routes that join accounts, passkeys and sessions."""
+"""Portal routes that join several features: one's own account, and administration."""
 
-from auth_server.portal.pages import administration, own
+from auth_server.portal.pages import administration, clients, own, signing_keys, trail
 
-routers = (own.router, administration.router)
+routers = (own.router, administration.router, clients.router, signing_keys.router, trail.router)
 
 __all__ = ["routers"]

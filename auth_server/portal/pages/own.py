@@ -1,16 +1,19 @@
-"""A person's own page: passkeys, recovery codes, signed-in browsers."""
+"""A person's own page: passkeys, recovery codes, browsers, proofs and applications."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
+from auth_server.ownership.dependencies import OwnProofs
 from auth_server.passkeys.dependencies import OwnKeyring, Recovers
 from auth_server.passkeys.models import Passkey
 from auth_server.passkeys.schemas import PasskeyRename
+from auth_server.portal.dependencies import OwnApplications
 from auth_server.sessions.dependencies import FreshForForm, Sessions, SignedInSession, drop_cookie
 from auth_server.sessions.endpoints import as_read
 from auth_server.sessions.rules import FIRST_PAGE, SIGN_IN_PAGE
@@ -23,6 +26,19 @@ from shared.web.rendering import render
 router = APIRouter(prefix="/auth", include_in_schema=False)
 
 
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What the account's page joins."""
+
+    keyring: OwnKeyring
+    sessions: Sessions
+    proofs: OwnProofs
+    applications: OwnApplications
+
+
+Own = Annotated[_Own, Depends(_Own)]
+
+
 @router.get("/")
 async def show_start() -> Response:
     """The service's own front page is the person's account."""
@@ -30,17 +46,17 @@ async def show_start() -> Response:
 
 
 @router.get("/account")
-async def show_account(
-    request: Request, signed_in: SignedInSession, keyring: OwnKeyring, sessions: Sessions
-) -> Response:
+async def show_account(request: Request, signed_in: SignedInSession, own: Own) -> Response:
     """Everything of one's own."""
     return render(
         request,
         "portal/account.html",
         who=signed_in,
-        passkeys=await keyring.list(signed_in),
-        codes_left=await keyring.count_codes(signed_in),
-        sessions=as_read(await sessions.list(signed_in.account_id), signed_in.session_id),
+        passkeys=await own.keyring.list(signed_in),
+        codes_left=await own.keyring.count_codes(signed_in),
+        sessions=as_read(await own.sessions.list(signed_in.account_id), signed_in.session_id),
+        proofs=await own.proofs.list(signed_in.account_id),
+        applications=await own.applications.list(signed_in),
     )
 
 
@@ -101,6 +117,15 @@ async def sign_out_everywhere(signed_in: SignedInSession, sessions: Sessions) ->
     response = RedirectResponse(SIGN_IN_PAGE, status_code=303)
     drop_cookie(response)
     return response
+
+
+@router.post("/account/applications/withdraw")
+async def withdraw_application(
+    signed_in: SignedInSession, applications: OwnApplications, client_id: Annotated[str, Form(max_length=128)]
+) -> Response:
+    """Shut an application out of one's account."""
+    await applications.withdraw(signed_in, client_id)
+    return RedirectResponse(FIRST_PAGE, status_code=303)
 
 
 def _passkey(request: Request, passkey: Passkey, typed: str, refusal: AppError | None) -> Response:

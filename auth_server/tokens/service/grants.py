@@ -80,6 +80,10 @@ class GrantService:
         after = {"client": agreed.client_id, "scopes": list(agreed.scopes)}
         self.audit.note(person.principal, "grant.opened", ("grant", str(ident)), after=after)
 
+    async def list_live(self, account_id: UUID) -> Sequence[Grant]:
+        """The person's families that are not over, newest first."""
+        return await self.grants.list_live_of_account(account_id, self.now())
+
     async def revoke(self, ident: UUID, reason: RevokeReason) -> None:
         """End one family; nothing where it has ended already."""
         self._note(await self.grants.revoke_one(ident, self.now(), reason), reason)

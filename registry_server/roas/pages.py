@@ -6,15 +6,19 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Annotated, NamedTuple
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from registry_server.roas.dependencies import Roas
 from registry_server.roas.errors import RoasNotReady
 from registry_server.roas.schemas import Roa, RoaProblem, RoaStatus
 from registry_server.roas.service.exports import RoaService
 from registry_server.roas.service.reading import matching, status_of
+from shared.kernel.principal import Principal
+from shared.web.principals import find_principal
 from shared.web.rendering import render
 
+#: Whoever looks: the page is public, and drawn for who it is.
+Visitor = Annotated[Principal | None, Depends(find_principal)]
 router = APIRouter(prefix="/registry", include_in_schema=False)
 _SHOWN = 200
 
@@ -26,7 +30,9 @@ class _Shown(NamedTuple):
 
 
 @router.get("/roas")
-async def show_roas(request: Request, roas: Roas, q: Annotated[str, Query(max_length=100)] = "") -> Response:
+async def show_roas(
+    request: Request, _visitor: Visitor, roas: Roas, q: Annotated[str, Query(max_length=100)] = ""
+) -> Response:
     """Show them."""
     shown = _read(roas, q.strip())
     return render(request, "roas/roas.html", q=q.strip(), shown=shown, most=_SHOWN)

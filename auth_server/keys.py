@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from shared.cache import KeyFamily, KeyRegistry, Kind, Tier
-from shared.cache.failures import failure_family
+from shared.cache.failures import WINDOW
 
 #: Database of the kv tier that belongs to auth_server.
 DATABASE = 2
@@ -58,9 +58,16 @@ CEREMONY = REGISTRY.add(
     )
 )
 SIGN_IN_FAILURES = REGISTRY.add(
-    failure_family(
-        DATABASE,
+    KeyFamily(
+        name="throttle:login",
+        pattern="throttle:login:<subject>",
+        tier=Tier.KV,
+        database=DATABASE,
+        kind=Kind.COUNTER,
+        ttl=WINDOW,
         writer="each failed sign-in; the end is fixed at the first",
         purpose="failures of an account or address, by its digest, over all workers",
+        loss="each worker goes by the failures that it has seen itself",
+        restart="counting begins anew",
     )
 )

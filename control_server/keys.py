@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from shared.cache import KeyFamily, KeyRegistry, Kind, Tier
-from shared.cache.failures import failure_family
+from shared.cache.failures import WINDOW
 
 #: Database of both tiers that belongs to control_server.
 DATABASE = 1
@@ -129,10 +129,17 @@ LOGIN = REGISTRY.add(
     )
 )
 SIGN_IN_FAILURES = REGISTRY.add(
-    failure_family(
-        DATABASE,
+    KeyFamily(
+        name="throttle:login",
+        pattern="throttle:login:<subject>",
+        tier=Tier.KV,
+        database=DATABASE,
+        kind=Kind.COUNTER,
+        ttl=WINDOW,
         writer="each refused callback of a sign-in and each refused bearer; the end is fixed at the first",
         purpose="failures of an address, by its digest, over all workers",
+        loss="each worker goes by the failures that it has seen itself",
+        restart="counting begins anew",
     )
 )
 AGENT_TOKEN = REGISTRY.add(

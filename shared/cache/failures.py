@@ -11,30 +11,13 @@ from typing import Protocol
 
 from shared.cache.cache import Cache
 from shared.cache.errors import TierUnavailable
-from shared.cache.keys import KeyFamily, Kind
-from shared.cache.tier import Tier
+from shared.cache.keys import KeyFamily
 from shared.kernel.clock import Clock
 
 #: The key index: a counter of failures ends 900 s after the first one, whatever follows it.
 WINDOW = timedelta(seconds=900)
 #: Subjects that one process counts; beyond them the oldest windows are forgotten.
 _MOST_SUBJECTS = 50_000
-
-
-def failure_family(database: int, writer: str, purpose: str) -> KeyFamily:
-    """`throttle:login` of one service."""
-    return KeyFamily(
-        name="throttle:login",
-        pattern="throttle:login:<subject>",
-        tier=Tier.KV,
-        database=database,
-        kind=Kind.COUNTER,
-        ttl=WINDOW,
-        writer=writer,
-        purpose=purpose,
-        loss="each worker goes by the failures that it has seen itself",
-        restart="counting begins anew",
-    )
 
 
 @dataclass(frozen=True, slots=True)

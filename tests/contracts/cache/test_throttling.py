@@ -1,21 +1,22 @@
 """Failures over workers, on Valkey: counted together, ended by themselves, and a tier away is no obstacle."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from shared.cache import Cache, Tier
 from shared.cache.breaker import BreakerState
-from shared.cache.failures import WINDOW, failure_family, subject_digest
+from shared.cache.failures import WINDOW, subject_digest
 from shared.cache.throttling import BearerThrottle, SignInThrottle
 from shared.kernel.clock import utc_now
 from shared.kernel.errors import AppError, Unauthenticated
 from shared.testing.servers import KeyValueServer, valkey_server
 from shared.testing.waiting import wait_until
-from tests.contracts.cache.subjects import DATABASE, open_tier, settings_for
+from tests.contracts.cache.subjects import Families, open_tier, settings_for
 
-FAMILY = failure_family(DATABASE, "tests", "tests")
+FAMILY = replace(Families(Tier.KV).counters, pattern="failure:<subject>")
 LIMIT = 4
 
 

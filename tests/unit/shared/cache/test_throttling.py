@@ -1,17 +1,18 @@
 """Failures in the view of one process, without the tier."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from shared.cache import Cache, Tier
-from shared.cache.failures import WINDOW, Failures, ProcessCounter, failure_counters, failure_family
+from shared.cache.failures import WINDOW, Failures, ProcessCounter, failure_counters
 from shared.cache.throttling import BearerThrottle, SignInThrottle, SignInThrottled
 from shared.kernel.errors import AppError, Forbidden, Unauthenticated
+from tests.contracts.cache.subjects import Families
 
-FAMILY = failure_family(1, "tests", "tests")
+FAMILY = replace(Families(Tier.KV).counters, pattern="failure:<subject>")
 
 
 @dataclass

@@ -11,7 +11,7 @@ from registry_server.objects.repository.index import IndexRepository
 from registry_server.objects.rules.grammar import quote
 from registry_server.objects.rules.paths import show
 from registry_server.objects.rules.rows import index_rows
-from registry_server.objects.schemas import FileVersion, IndexCounts, Problem, ProblemCode
+from registry_server.objects.schemas import FileVersion, IndexCounts, IndexRows, Problem, ProblemCode
 
 #: Raised when a file would be read differently than before: everything is then read anew.
 GRAMMAR_VERSION = 3
@@ -67,10 +67,18 @@ class ObjectIndex:
 
     async def _store(self, files: Sequence[FileVersion], first_id: int) -> set[str]:
         folded: set[str] = set()
-        for start in range(0, len(files), _CHUNK):
-            # Parsing is computation: off the event loop, so that readers are served meanwhile.
-            rows = await asyncio.to_thread(index_rows, files[start : start + _CHUNK], first_id)
-            await self.repository.insert(rows)
+        chunks = [files[start : start + _CHUNK] for start in range(0, len(files), _CHUNK)]
+        # Parsing is computation: off the event loop, so that readers are served meanwhile, and one chunk
+        # ahead of the database, which works outside the interpreter.
+        reading = _read(chunks[0], first_id) if chunks else None
+        for following in [*chunks[1:], None]:
+            rows = await reading if reading else IndexRows()
             first_id += len(rows.objects)
+            reading = _read(following, first_id) if following else None
+            await self.repository.insert(rows)
             folded.update(row[4] for row in rows.objects)
         return folded
+
+
+def _read(files: Sequence[FileVersion], first_id: int) -> asyncio.Task[IndexRows]:
+    return asyncio.create_task(asyncio.to_thread(index_rows, files, first_id))

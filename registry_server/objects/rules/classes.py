@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 
 #: Classes that an attribute may name.
@@ -125,6 +126,7 @@ def key_of(object_class: str, file_name: str) -> str:
     return file_name
 
 
+@lru_cache(maxsize=32_768)
 def fold(key: str) -> str:
     """The form in which keys are compared: neither case nor blanks matter."""
     return "".join(key.split()).lower()

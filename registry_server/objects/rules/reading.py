@@ -175,7 +175,8 @@ class _Judge:
         found = []
         for attribute in self.attributes:
             if attribute.name in kinds:
-                for word in dict.fromkeys(grammar.words(attribute.value)):
+                words = grammar.words(attribute.value)
+                for word in words if len(words) == 1 else dict.fromkeys(words):
                     if len(word) > _LONGEST_KEY:
                         detail = f"{grammar.quote(word)} is too long for a key"
                         self.report(ProblemCode.INVALID_REFERENCE, attribute.line, detail)

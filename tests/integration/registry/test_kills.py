@@ -7,6 +7,7 @@ import signal
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,19 +52,25 @@ PROGRAM = """
 """
 
 
-async def stopped_at(step: str, registry: Registry) -> asyncio.subprocess.Process:
+def described(registry: Registry) -> dict[str, Any]:
+    """The registry's settings for another process, secrets included."""
     settings = registry.resources.settings
-    text = settings.model_dump(mode="json")
+    text: dict[str, Any] = settings.model_dump(mode="json")
     text["database"]["url"] = settings.database.url.get_secret_value()
     text["mirror"]["url"] = settings.mirror.url.get_secret_value() if settings.mirror.url else ""
+    text["mirror"]["webhook_secret"] = None
     text["runtime_state"]["url"] = settings.runtime_state.url.get_secret_value()
     text["cache"]["url"] = None
+    return text
+
+
+async def stopped_at(step: str, registry: Registry) -> asyncio.subprocess.Process:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
         textwrap.dedent(PROGRAM),
         step,
-        json.dumps(text),
+        json.dumps(described(registry)),
         cwd=ROOT,
         stdout=asyncio.subprocess.PIPE,
     )

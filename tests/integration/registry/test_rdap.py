@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 import pytest_asyncio
-import rdap
+import rdap  # type: ignore[import-untyped]
 import whodap
 
 from registry_server.app import create_app

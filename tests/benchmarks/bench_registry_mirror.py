@@ -1,0 +1,227 @@
+"""The mirror and the look-ups of the registry, against git reading the same objects.
+
+    python -m tests.benchmarks.bench_registry_mirror
+
+A made-up registry of 20,000 objects and 300 commits. `git cat-file --batch` of all its objects is the least
+that any reader must do. Goals: a full sync, with the transaction, in at most five times that; a sync of 1 to
+20 commits in at most 50 ms. Times are the best of some rounds, with the processor time of this process beside
+them, which a busy machine changes less. Look-ups go through the whole application in this process, by the
+cache tier where it has the record, and by SQL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx2
+from sqlalchemy import text
+
+from registry_server.app import create_app
+from registry_server.mirror.schemas import SyncTrigger
+from registry_server.resources import open_resources
+from registry_server.samples.schemas import SamplePlan
+from registry_server.samples.service import generate
+from registry_server.settings import RegistrySettings
+from shared.database import DatabaseSettings, open_database
+from shared.database.migrations import upgrade
+from shared.testing.servers import postgres_server, redis_server, valkey_state_server
+from shared.web.logs import LogFormat, configure_logs
+
+OBJECTS, COMMITS = int(os.environ.get("BENCH_OBJECTS", "20000")), 300
+FULL_GOAL, STEP_GOAL = 5.0, 0.050
+ROUNDS, REQUESTS, CONNECTIONS = 3, 400, 8
+STEPS = (1, 20)
+TABLES = (
+    *("objects", "object_references", "routes", "networks", "object_texts", "problems"),
+    *("commits", "object_changes"),
+)
+
+
+class Took(NamedTuple):
+    """Seconds by the clock, and of this process's processor time."""
+
+    wall: float
+    processor: float
+
+
+class Stopwatch:
+    """From now on."""
+
+    def __init__(self) -> None:
+        self._began = (time.perf_counter(), time.process_time())
+
+    def read(self) -> Took:
+        return Took(time.perf_counter() - self._began[0], time.process_time() - self._began[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """One registry on one database."""
+
+    directory: Path
+    upstream: Path
+    database: str
+    cache: str | None
+
+    def settings(self, name: str, branch: str | None = None) -> RegistrySettings:
+        chosen: dict[str, Any] = {
+            "database": {"url": self.database},
+            "state_directory": self.directory / name,
+            "mirror": {"url": str(self.upstream), "drop_share": 1, "branch": branch, "interval": "PT24H"},
+        }
+        if self.cache:
+            chosen["cache"] = {"url": self.cache, "deadline": "PT5S"}
+        return RegistrySettings.model_validate(chosen)
+
+
+class Nobody:
+    """Is told of syncs and does nothing."""
+
+    def synced(self, *_told: object) -> None:
+        """Nothing."""
+
+
+def git(directory: Path, *arguments: str, stdin: bytes = b"") -> bytes:
+    command = ["git", "-C", str(directory), *arguments]
+    return subprocess.run(command, input=stdin, check=True, stdout=subprocess.PIPE).stdout
+
+
+def least(directory: Path) -> float:
+    """Seconds in which git prints every object of the tip."""
+    names = git(directory, "ls-tree", "-r", "--format=%(objectname)", "master")
+    found = []
+    for _ in range(ROUNDS):
+        watch = Stopwatch()
+        git(directory, "cat-file", "--batch", stdin=names)
+        found.append(watch.read().wall)
+    return min(found)
+
+
+async def full(bench: Bench) -> Took:
+    """A first sync of what was fetched before: read, parse, index, history, commit."""
+    found = []
+    for number in range(ROUNDS):
+        await empty(bench.database)
+        async with open_resources(bench.settings(f"full-{number}")) as resources:
+            await resources.upstream.prepare()
+            await resources.upstream.fetch()
+            watch = Stopwatch()
+            await resources.mirror(Nobody()).sync(SyncTrigger.REQUEST)
+            found.append(watch.read())
+    return min(found)
+
+
+async def steps(bench: Bench, count: int) -> Took:
+    """A sync of so many new commits that were fetched before."""
+    line = git(bench.upstream, "rev-list", "--first-parent", "master").decode().split()
+    found = []
+    for number in range(ROUNDS):
+        git(bench.upstream, "update-ref", "refs/heads/work", line[(number + 1) * count])
+        async with open_resources(bench.settings(f"steps-{count}-{number}", "work")) as resources:
+            mirror = resources.mirror(Nobody())
+            await mirror.sync(SyncTrigger.REQUEST, force=True)
+            git(bench.upstream, "update-ref", "refs/heads/work", line[number * count])
+            await resources.upstream.fetch()
+            watch = Stopwatch()
+            done = await mirror.sync(SyncTrigger.REQUEST, force=True)
+            found.append(watch.read())
+        if done.mode != "incremental":
+            sys.exit("the sync was not incremental")
+    return min(found)
+
+
+async def empty(database: str) -> None:
+    """A schema of the newest version without a row of the registry."""
+    opened = open_database(DatabaseSettings.model_validate({"url": database}))
+    await upgrade(opened, "registry_server")
+    async with opened.transaction() as session:
+        await session.execute(text("UPDATE mirror_state SET version = 0, \"commit\" = NULL, counts = '{}'"))
+        for table in TABLES:
+            await session.execute(text(f"DELETE FROM {table}"))  # noqa: S608 - names of ours
+    await opened.close()
+
+
+async def look_ups(bench: Bench) -> dict[str, float]:
+    """Requests a second of each look-up."""
+    settings = bench.settings("look-ups")
+    async with open_resources(settings) as resources:
+        await resources.mirror(Nobody()).sync(SyncTrigger.REQUEST)
+        app = create_app(settings, resources)
+        async with app.router.lifespan_context(app):
+            transport = httpx2.ASGITransport(app=app)
+            async with httpx2.AsyncClient(transport=transport, base_url="http://localhost:8420") as client:
+                return {path: await rate(client, path) for path in await questions(client)}
+
+
+async def questions(client: httpx2.AsyncClient) -> list[str]:
+    api = "/registry/api/v1"
+    listed = (await client.get(f"{api}/objects/aut-num", params={"limit": 1})).json()["items"]
+    asn = listed[0]["key"]
+    paths = ("asn/{}", "routes?origin={}", "objects/aut-num/{}", "prefix/172.20.0.1", "search?q=example")
+    return [f"{api}/{path.format(asn)}" for path in paths]
+
+
+async def rate(client: httpx2.AsyncClient, path: str) -> float:
+    async def ask() -> None:
+        for _ in range(REQUESTS // CONNECTIONS):
+            (await client.get(path)).raise_for_status()
+
+    watch = Stopwatch()
+    await asyncio.gather(*(ask() for _ in range(CONNECTIONS)))
+    return REQUESTS / watch.read().wall
+
+
+async def measure(bench: Bench, name: str, bottom: float) -> bool:
+    whole = await full(bench)
+    ratio = whole.wall / bottom
+    good = report(f"{name}: full sync", whole, f"{ratio:.1f} x git", met=ratio <= FULL_GOAL)
+    for count in STEPS:
+        took = await steps(bench, count)
+        shown = f"{took.wall * 1000:.0f} ms"
+        good &= report(f"{name}: sync of {count} commits", took, shown, met=took.wall <= STEP_GOAL)
+    for path, found in (await look_ups(bench)).items():
+        print(f"{name}: {path:<56} {found:7.0f} requests/s", flush=True)
+    return good
+
+
+def report(what: str, took: Took, shown: str, *, met: bool) -> bool:
+    times = f"{took.wall:7.3f} s ({took.processor:.3f} s of processor)"
+    print(f"{what:<42} {times}   {shown:<12} goal {'met' if met else 'missed'}", flush=True)
+    return met
+
+
+async def main() -> int:
+    configure_logs(level="ERROR", form=LogFormat.CONSOLE)
+    with tempfile.TemporaryDirectory(prefix="routeloom-bench-") as place:
+        directory = Path(place)
+        upstream = directory / "upstream.git"
+        generate(SamplePlan(objects=OBJECTS, commits=COMMITS), upstream)
+        bottom = least(upstream)
+        print(f"git cat-file --batch of {OBJECTS} objects        {bottom:7.3f} s", flush=True)
+        plain = Bench(directory, upstream, f"sqlite:///{directory}/registry.db", None)
+        good = await measure(plain, "SQLite, no tier", bottom)
+        with (
+            postgres_server(directory / "pg") as postgres,
+            redis_server(directory / "redis") as redis,
+            valkey_state_server(directory / "state") as state,
+            postgres.database() as url,
+        ):
+            os.environ["REDIS_URL"] = state.url
+            tiers = Bench(directory / "full", upstream, url, redis.url)
+            good &= await measure(tiers, "PostgreSQL, Redis", bottom)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"peak memory of this process                {peak:7.0f} MiB")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))

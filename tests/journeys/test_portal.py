@@ -12,22 +12,6 @@ from tests.journeys.lite import Lite, lite
 
 pytestmark = pytest.mark.browser
 
-PAGES = (
-    "/",
-    "/nodes",
-    "/nodes/demo",
-    "/probes",
-    "/enrolment",
-    "/docs",
-    "/access/tokens",
-    "/audit",
-    "/tiers",
-    "/jobs",
-    "/alerts",
-    "/auth/sign-in",
-)
-AXE = Path(__file__).parents[1] / "conformance/auth/clients/node_modules/axe-core/axe.min.js"
-
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lite]:
@@ -72,17 +56,6 @@ def page(request: pytest.FixtureRequest, server: Lite, browser: Browser, state: 
     if request.node.get_closest_marker("refused"):
         complaints = [said for said in complaints if "422" not in said]
     assert complaints == []
-
-
-def serious_findings(page: Page) -> list[str]:
-    """What axe-core calls serious or critical, with the first element of each."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    results = page.evaluate("axe.run()")
-    return [
-        f"{found['id']}: {found['nodes'][0]['html']}"
-        for found in results["violations"]
-        if found["impact"] in {"serious", "critical"}
-    ]
 
 
 def start(page: Page, tool: str, target: str) -> None:
@@ -174,22 +147,6 @@ def test_a_token_is_made_and_shown_once(page: Page) -> None:
     page.goto("/enrolment")
     expect(page.get_by_text(re.compile(r"^rle_"))).to_have_count(0)
     expect(page.get_by_text("fra1")).to_be_visible()
-
-
-@pytest.mark.parametrize("path", PAGES)
-@pytest.mark.parametrize(("theme", "language", "width"), [("light", "en", 1280), ("dark", "zh-Hans", 360)])
-def test_no_page_scrolls_sideways_or_speaks_the_wrong_language(
-    page: Page, path: str, theme: str, language: str, width: int
-) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
-    cookies = {"rl_theme": theme, "rl_language": language}
-    page.goto(path)
-    address = page.url
-    page.context.add_cookies([{"name": k, "value": v, "url": address} for k, v in cookies.items()])
-    page.goto(path)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.evaluate("document.documentElement.lang") == language
-    assert serious_findings(page) == []
 
 
 def test_a_stranger_is_sent_to_sign_in_and_back(server: Lite, browser: Browser) -> None:

@@ -10,15 +10,15 @@ UNSEEN = {"HEAD", "OPTIONS"}
 
 def routes_of(app: FastAPI) -> list[str]:
     """Such as `GET /api/v1/nodes/{node_id}` or `WS /api/v1/agent/ws`, in the order of the path."""
-    found = [f"{method} {route.path}" for route in _flat(app.routes) for method in _methods(route)]
+    found = [f"{method} {route.path}" for route in flat(app.routes) for method in _methods(route)]
     return sorted(set(found), key=lambda row: (row.split()[1], row))
 
 
-def _flat(routes: Iterable[Any]) -> Iterator[Any]:
+def flat(routes: Iterable[Any]) -> Iterator[Any]:
     for route in routes:
         if hasattr(route, "effective_candidates"):
-            yield from _flat(route.effective_candidates())
-            yield from _flat(route.effective_low_priority_routes())
+            yield from flat(route.effective_candidates())
+            yield from flat(route.effective_low_priority_routes())
         else:
             yield getattr(route, "starlette_route", None) or route
 

@@ -1,6 +1,7 @@
 // Brings a page to life. Everything works by delegation, so parts that arrive later need nothing of their own.
 import * as copy from "./copy.mjs";
 import * as dialog from "./dialog.mjs";
+import * as drafts from "./drafts.mjs";
 import * as keys from "./keys.mjs";
 import * as parts from "./parts.mjs";
 import * as requests from "./requests.mjs";
@@ -13,4 +14,4 @@ import * as toast from "./toast.mjs";
 import * as values from "./values.mjs";
 
 document.documentElement.dataset.scripts = "on";
-for (const module of [copy, dialog, keys, parts, requests, terminal, theme, time, toast, values, status, stream]) module.start();
+for (const module of [copy, dialog, drafts, keys, parts, requests, terminal, theme, time, toast, values, status, stream]) module.start();

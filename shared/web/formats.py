@@ -99,7 +99,7 @@ class Formats:
         seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
         if 0 < seconds < _TWO_DIGITS and not seconds.is_integer():
             return self._units(_("%(n)s s"), self.number(seconds, 1))
-        return self._length(int(seconds))
+        return self._length(round(seconds))
 
     def _length(self, seconds: int) -> str:
         seconds = max(0, seconds)

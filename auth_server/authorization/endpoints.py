@@ -7,7 +7,7 @@ from fastapi.responses import JSONResponse
 
 from auth_server.authorization.dependencies import AuthorizationForClients
 from auth_server.authorization.rules import metadata
-from auth_server.clients.dependencies import Form
+from auth_server.clients.dependencies import Form, form_of
 from auth_server.settings import AuthSettings
 from auth_server.tokens.dependencies import ProvenKey
 from auth_server.tokens.endpoints import NEVER_KEPT, WritingClient
@@ -16,8 +16,10 @@ router = APIRouter(tags=["discovery"])
 #: Called by programs, which have no form token of ours.
 protocol_router = APIRouter(tags=["tokens"])
 
+_ASKED = ("response_type", "scope", "redirect_uri", "code_challenge", "code_challenge_method")
 
-@protocol_router.post("/auth/par", status_code=status.HTTP_201_CREATED)
+
+@protocol_router.post("/auth/par", status_code=status.HTTP_201_CREATED, openapi_extra=form_of(*_ASKED))
 async def push(
     form: Form, key: ProvenKey, client: WritingClient, authorization: AuthorizationForClients
 ) -> JSONResponse:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -30,6 +30,7 @@ __all__ = [
     "Form",
     "client_administration",
     "client_service",
+    "form_of",
     "read_body",
     "read_form",
     "read_page_form",
@@ -76,6 +77,14 @@ async def read_form(request: Request) -> Parameters:
     form = parse_parameters(await read_body(request))
     form.refuse_repetition()
     return form
+
+
+def form_of(*required: str, optional: Sequence[str] = ()) -> dict[str, Any]:
+    """What the interface's description says of a form, which is read by OAuth's own rules."""
+    credentials = ("client_id", "client_secret", "client_assertion", "client_assertion_type")
+    texts = {name: {"type": "string"} for name in (*required, *optional, *credentials)}
+    schema = {"type": "object", "properties": texts, "required": list(required)}
+    return {"requestBody": {"required": True, "content": {FORM: {"schema": schema}}}}
 
 
 async def read_body(request: Request) -> str:

@@ -7,18 +7,36 @@ from typing import Annotated
 from fastapi import Depends, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from auth_server.audit.dependencies import AuditTrail
+from auth_server.audit.service import Audit
 from auth_server.resources import AuthResources
 from auth_server.signing_keys.repository import SigningKeyRepository
-from auth_server.signing_keys.service import KeyRing
+from auth_server.signing_keys.service import KeyAdministration, KeyRing
 from auth_server.signing_keys.store import OpenedKeys
 from shared.web.transactions import Session
 
-__all__ = ["OpenedKeys", "SigningKeys", "key_ring", "keys_made", "make_signing_keys", "opened_keys"]
+__all__ = [
+    "AdministeredKeys",
+    "OpenedKeys",
+    "SigningKeys",
+    "key_administration",
+    "key_ring",
+    "keys_made",
+    "make_signing_keys",
+    "opened_keys",
+]
 
 
 def key_ring(resources: AuthResources, session: AsyncSession, opened: OpenedKeys) -> KeyRing:
     """Signing keys inside a session that is not the request's own."""
     return KeyRing(SigningKeyRepository(session), opened, resources.now)
+
+
+def key_administration(
+    resources: AuthResources, session: AsyncSession, opened: OpenedKeys, audit: Audit
+) -> KeyAdministration:
+    """The administration of signing keys inside a session that is not the request's own."""
+    return KeyAdministration(key_ring(resources, session, opened), audit)
 
 
 def opened_keys(resources: AuthResources) -> OpenedKeys:
@@ -43,4 +61,9 @@ def _key_ring(request: Request, _made: Annotated[None, Depends(keys_made)], sess
     return key_ring(request.app.state.resources, session, request.app.state.opened_keys)
 
 
+def _administration(ring: Annotated[KeyRing, Depends(_key_ring)], audit: AuditTrail) -> KeyAdministration:
+    return KeyAdministration(ring, audit)
+
+
+AdministeredKeys = Annotated[KeyAdministration, Depends(_administration)]
 SigningKeys = Annotated[KeyRing, Depends(_key_ring)]

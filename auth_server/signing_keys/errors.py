@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from shared.kernel.errors import Unavailable
+from typing import ClassVar
+
+from shared.kernel.errors import AppError, Kind, NotFound, Unavailable
 
 
 class SealBroken(Unavailable):
     """The signing keys were sealed with another key file. Put the file back that belongs to this database."""
 
     code = "signing_keys_sealed"
+
+
+class SigningKeyNotFound(NotFound):
+    """There is no such signing key."""
+
+    code = "signing_key_not_found"
+
+
+class NextKeyTooYoung(AppError):
+    """The next key was published minutes ago, and not everybody has read it yet. Wait, or insist."""
+
+    kind: ClassVar[Kind] = Kind.CONFLICT
+    code: ClassVar[str] = "signing_key_too_young"

@@ -72,6 +72,10 @@ class SigningKeyRepository:
             .values(stage=Stage.CURRENT)
         )
 
+    async def delete(self, kid: str) -> None:
+        """Forget a key; what it signed is worthless from here on."""
+        await self.session.execute(delete(SigningKey).where(SigningKey.kid == kid))
+
     async def forget_retired_before(self, at: datetime) -> None:
         """Delete keys that no living token can be signed with."""
         await self.session.execute(

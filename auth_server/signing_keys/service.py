@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,17 +14,22 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, KeyParameters, RSAKey
 
+from auth_server.audit.service import Audit
+from auth_server.signing_keys.errors import NextKeyTooYoung, SigningKeyNotFound
 from auth_server.signing_keys.models import SigningKey
 from auth_server.signing_keys.repository import SigningKeyRepository
 from auth_server.signing_keys.schemas import Algorithm, Stage
 from auth_server.signing_keys.store import OpenedKeys, Seal
 from shared.kernel.clock import Clock
+from shared.kernel.principal import Principal
 
 PrivateKey = ECKey | RSAKey
 
 _RSA_BITS = 2048
 _PURPOSE = "signing-key"
 _KID = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
+#: Twice as long as the published set may be cached.
+PUBLISHED_BEFORE = timedelta(minutes=10)
 #: Longer than any token lives, an ID token as logout hint included.
 RETENTION = timedelta(days=120)
 
@@ -58,6 +63,19 @@ class KeyRing:
                 await self.keys.promote_next(algorithm)
                 await self.keys.claim_stage(await self._make(algorithm, Stage.NEXT))
         await self.keys.forget_retired_before(self.now() - RETENTION)
+
+    async def retire(self, kid: str) -> SigningKey:
+        """Forget a key that others may have; its place is filled. Raises SigningKeyNotFound."""
+        row = await self._find(kid)
+        if row is None:
+            raise SigningKeyNotFound
+        algorithm, stage = Algorithm(row.algorithm), row.stage
+        await self.keys.delete(kid)
+        if stage == Stage.CURRENT:
+            await self.keys.promote_next(algorithm)
+        if stage != Stage.PREVIOUS:
+            await self.ensure()
+        return row
 
     async def public_keys(self) -> list[dict[str, Any]]:
         """The JWK Set's keys: public parts, of every stage."""
@@ -98,6 +116,34 @@ class KeyRing:
     async def _make(self, algorithm: Algorithm, stage: Stage) -> SigningKey:
         key = await asyncio.to_thread(_generate, algorithm)
         return _row(key, algorithm, stage, self.seal, self.now())
+
+
+@dataclass(frozen=True, slots=True)
+class KeyAdministration:
+    """What administrators do with signing keys; every worker signs by the new one from its next token on."""
+
+    ring: KeyRing
+    audit: Audit
+
+    async def list(self) -> Sequence[SigningKey]:
+        """Every key: those that sign first, then those that will, then those that did."""
+        return await self.ring.keys.list_all()
+
+    async def rotate(self, by: Principal, *, insist: bool = False) -> None:
+        """Next becomes current and current previous. Raises NextKeyTooYoung unless told to insist."""
+        waiting = [key for key in await self.list() if key.stage == Stage.NEXT]
+        young = any(self.ring.now() - key.created_at < PUBLISHED_BEFORE for key in waiting)
+        if young and not insist:
+            raise NextKeyTooYoung
+        await self.ring.rotate()
+        current = [key.kid for key in await self.list() if key.stage == Stage.CURRENT]
+        self.audit.note(by, "signing_keys.rotated", ("signing_keys", "all"), after={"current": current})
+
+    async def retire(self, by: Principal, kid: str) -> None:
+        """Forget a key that may be known to others. Raises SigningKeyNotFound."""
+        row = await self.ring.retire(kid)
+        after = {"stage": row.stage, "algorithm": row.algorithm}
+        self.audit.note(by, "signing_key.retired", ("signing_key", kid), after=after)
 
 
 def _row(key: PrivateKey, algorithm: Algorithm, stage: Stage, seal: Seal, at: datetime) -> SigningKey:

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, Response
 
-from auth_server.clients.dependencies import Form, read_body
+from auth_server.clients.dependencies import Form, form_of, read_body
 from auth_server.clients.errors import OAuthError
 from auth_server.clients.models import Client
 from auth_server.clients.rules.parameters import FORM, parse_parameters, read_credentials
@@ -29,6 +29,8 @@ from shared.kernel.errors import AppError, Kind
 from shared.kernel.proofs import ALGORITHMS, ProofRefused
 
 router = APIRouter(tags=["tokens"])
+
+_OF_GRANTS = ("code", "redirect_uri", "code_verifier", "refresh_token", "device_code", "scope")
 
 NEVER_KEPT = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 _STATUS = {
@@ -61,28 +63,32 @@ WritingClient = Annotated[Client, Depends(_writing_client)]
 ReadingClient = Annotated[Client, Depends(_reading_client)]
 
 
-@router.post("/auth/token", dependencies=[Depends(recheck_network)])
+@router.post(
+    "/auth/token",
+    dependencies=[Depends(recheck_network)],
+    openapi_extra=form_of("grant_type", optional=_OF_GRANTS),
+)
 async def exchange(form: Form, key: ProvenKey, client: WritingClient, tokens: WritingTokens) -> JSONResponse:
     """Tokens for a code, a refresh token, a device or the client itself (RFC 6749, section 3.2)."""
     answer = await tokens.redemption.exchange(client, TokenRequest(form, key))
     return JSONResponse(answer, headers=NEVER_KEPT)
 
 
-@router.post("/auth/introspect")
+@router.post("/auth/introspect", openapi_extra=form_of("token", optional=["token_type_hint"]))
 async def introspect(form: Form, client: ReadingClient, tokens: ReadingTokens) -> JSONResponse:
     """Whether a token is good now (RFC 7662)."""
     found = await tokens.inspection.introspect(client, form.require("token"))
     return JSONResponse(found, headers=NEVER_KEPT)
 
 
-@router.post("/auth/standing")
+@router.post("/auth/standing", openapi_extra=form_of("sub"))
 async def read_standing(form: Form, client: ReadingClient, tokens: ReadingTokens) -> JSONResponse:
     """Whether the account `sub` is enabled, and its role of now; for our own services."""
     found = await tokens.inspection.standing(client, form.require("sub"))
     return JSONResponse(found, headers=NEVER_KEPT)
 
 
-@router.post("/auth/revoke")
+@router.post("/auth/revoke", openapi_extra=form_of("token", optional=["token_type_hint"]))
 async def revoke(form: Form, client: WritingClient, tokens: WritingTokens) -> Response:
     """End the family of a token (RFC 7009)."""
     await tokens.inspection.revoke(client, form.require("token"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from auth_server.clients.errors import ClientThrottled, InvalidClient, RegistrationRefused
 from auth_server.clients.models import Client
@@ -26,10 +26,18 @@ from shared.kernel.secrets import digest_of, matches
 _NOBODYS_DIGEST = digest_of("")
 
 
+M = TypeVar("M", bound=BaseModel)
+
+
 def parse_registration(values: dict[str, Any]) -> ClientRegistration:
     """The registration that is meant. Raises RegistrationRefused."""
+    return parse(ClientRegistration, values)
+
+
+def parse(model: type[M], values: Any) -> M:
+    """What is meant to be registered or changed. Raises RegistrationRefused."""
     try:
-        return ClientRegistration.model_validate(values)
+        return model.model_validate(values)
     except ValidationError as error:
         fields = [
             FieldError(

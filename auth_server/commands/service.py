@@ -1,10 +1,6 @@
-"""The command line of auth_server: `routeloom auth …` and `python -m auth_server …`."""
+"""What the commands of auth_server run on, and what a new installation needs."""
 
 from __future__ import annotations
-
-from typing import Annotated
-
-import typer
 
 from auth_server.accounts.dependencies import account_service
 from auth_server.app import create_app
@@ -16,7 +12,7 @@ from auth_server.settings import AuthSettings
 from auth_server.signing_keys.dependencies import make_signing_keys, opened_keys
 from auth_server.worker import work
 from shared.kernel.principal import SYSTEM, Role
-from shared.web.commands import Service, commands, load, run
+from shared.web.commands import Service
 
 
 async def seed(settings: AuthSettings) -> None:
@@ -52,24 +48,3 @@ SERVICE = Service(
     work=work,
     seed=seed,
 )
-app = commands(SERVICE)
-
-
-@app.command()
-def invite(
-    role: Annotated[Role, typer.Option(help="What the new account may do")] = Role.VIEWER,
-    note: Annotated[str, typer.Option(help="Whom it is for, shown to administrators")] = "",
-) -> None:
-    """Print a one-time link that makes an account; also the way back when no administrator is left."""
-    settings = load(SERVICE)
-
-    async def make() -> None:
-        async with open_resources(settings) as resources:
-            typer.echo(await make_invitation(resources, role, note))
-
-    run(make())
-
-
-def main() -> None:
-    """Entry point of `python -m auth_server`."""
-    app(prog_name="python -m auth_server")

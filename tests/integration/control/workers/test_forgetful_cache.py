@@ -7,11 +7,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from shared.testing.servers import KeyValueServer, redis_server
 from tests.integration.control.probes.stage import HandClock, Prepared, Stage, serving, settings_of
 from tests.integration.control.workers.pair import on_tiers
 
-REQUESTS = 60
 PATHS = ("/api/v1/nodes", "/api/v1/nodes/alpha", "/api/v1/nodes/nobody", "/api/v1/probes", "/livez")
 
 
@@ -30,10 +31,10 @@ async def flushing(server: KeyValueServer) -> AsyncIterator[None]:
             await task
 
 
-async def answers(stage: Stage) -> list[tuple[int, Any]]:
+async def answers(stage: Stage, requests: int) -> list[tuple[int, Any]]:
     """What people and an agent get, one after the other."""
     found: list[tuple[int, Any]] = []
-    for number in range(REQUESTS):
+    for number in range(requests):
         if number % 10 == 0:
             report = {"type": "heartbeat", "agent_version": "1", "uptime_seconds": 1}
             token = {"Authorization": f"Bearer {stage.tokens['beta']}"}
@@ -46,14 +47,15 @@ async def answers(stage: Stage) -> list[tuple[int, Any]]:
     return found
 
 
+@pytest.mark.parametrize("requests", [60, pytest.param(1_500, marks=pytest.mark.soak)])
 async def test_no_answer_changes(
-    on_sqlite: Prepared, kv: KeyValueServer, clock: HandClock, tmp_path: Path
+    on_sqlite: Prepared, kv: KeyValueServer, clock: HandClock, tmp_path: Path, requests: int
 ) -> None:
     plain = settings_of(on_sqlite, tmp_path)
     async with serving(plain, clock, on_sqlite) as stage:
-        await answers(stage)
-        expected = await answers(stage)
+        await answers(stage, requests)
+        expected = await answers(stage, requests)
     with redis_server(tmp_path / "small", maxmemory="1mb") as small:
         settings = on_tiers(on_sqlite, tmp_path, kv.url, small.url)
         async with serving(settings, clock, on_sqlite) as stage, flushing(small):
-            assert await answers(stage) == expected
+            assert await answers(stage, requests) == expected

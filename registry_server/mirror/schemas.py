@@ -78,6 +78,13 @@ class RemoteTip(NamedTuple):
     commit: str
 
 
+class LocalTip(NamedTuple):
+    """What our copy of the branch points at."""
+
+    commit: str
+    committed_at: datetime
+
+
 class SyncMode(StrEnum):
     """How much was read."""
 

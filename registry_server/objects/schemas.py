@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -228,6 +229,10 @@ class IndexRows:
     filters: list[tuple[Any, ...]] = field(default_factory=list)
 
 
+#: The class of route objects of each address family.
+ROUTE_CLASSES = {4: "route", 6: "route6"}
+
+
 class IndexCounts(BaseModel):
     """How much the index holds: by class, by class of the route object, by code."""
 
@@ -246,3 +251,31 @@ class IndexCounts(BaseModel):
     def total_routes(self) -> int:
         """All pairs of prefix and origin."""
         return sum(self.routes.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts while they change: a sync of a few files counts those alone, not the whole index."""
+
+    objects: Counter[str]
+    routes: Counter[str]
+    problems: Counter[str]
+
+    @classmethod
+    def of(cls, counts: IndexCounts) -> Tally:
+        """Start from these counts."""
+        return cls(Counter(counts.objects), Counter(counts.routes), Counter(counts.problems))
+
+    def add(self, rows: IndexRows) -> None:
+        """Count what is stored."""
+        self.objects.update(row[2] for row in rows.objects)
+        self.routes.update(ROUTE_CLASSES[row[2]] for row in rows.routes)
+        self.problems.update(row[2] for row in rows.problems)
+
+    def counts(self) -> IndexCounts:
+        """What there is now, without those of which there is none."""
+        parts = [
+            dict(sorted((name, number) for name, number in part.items() if number))
+            for part in (self.objects, self.routes, self.problems)
+        ]
+        return IndexCounts(objects=parts[0], routes=parts[1], problems=parts[2])

@@ -11,7 +11,7 @@ from registry_server.objects.repository.index import IndexRepository
 from registry_server.objects.rules.grammar import quote
 from registry_server.objects.rules.paths import show
 from registry_server.objects.rules.rows import index_rows
-from registry_server.objects.schemas import FileVersion, IndexCounts, IndexRows, Problem, ProblemCode
+from registry_server.objects.schemas import FileVersion, IndexCounts, IndexRows, Problem, ProblemCode, Tally
 
 #: Raised when a file would be read differently than before: everything is then read anew.
 GRAMMAR_VERSION = 3
@@ -48,24 +48,25 @@ class ObjectIndex:
     async def replace_all(self, files: Sequence[FileVersion]) -> IndexCounts:
         """Make the index say exactly what these files say."""
         await self.repository.clear()
-        await self._store(files, 1)
+        tally = Tally.of(IndexCounts())
+        await self._store(files, 1, tally)
+        await self.repository.analyze()
         await self.repository.mark_dangling()
-        return await self.repository.counts()
+        return await self.repository.settle(tally)
 
-    async def apply(self, removed: Sequence[bytes], changed: Sequence[FileVersion]) -> IndexCounts:
-        """Forget the removed paths and read the changed files anew; all else stays."""
+    async def apply(
+        self, before: IndexCounts, removed: Sequence[bytes], changed: Sequence[FileVersion]
+    ) -> IndexCounts:
+        """Forget the removed paths and read the changed files anew; all else stays as `before` counted it."""
+        tally = Tally.of(before)
         touched = [*map(show, removed), *(show(file.path) for file in changed)]
-        folded = await self.repository.remove(touched)
+        folded = await self.repository.remove(touched, tally)
         first_id = await self.repository.next_id()
-        folded |= await self._store(changed, first_id)
+        folded |= await self._store(changed, first_id, tally)
         await self.repository.mark_dangling_among(sorted(folded), first_id)
-        return await self.repository.counts()
+        return await self.repository.settle(tally)
 
-    async def counts(self) -> IndexCounts:
-        """What the index holds."""
-        return await self.repository.counts()
-
-    async def _store(self, files: Sequence[FileVersion], first_id: int) -> set[str]:
+    async def _store(self, files: Sequence[FileVersion], first_id: int, tally: Tally) -> set[str]:
         folded: set[str] = set()
         chunks = [files[start : start + _CHUNK] for start in range(0, len(files), _CHUNK)]
         # Parsing is computation: off the event loop, so that readers are served meanwhile, and one chunk
@@ -76,6 +77,7 @@ class ObjectIndex:
             first_id += len(rows.objects)
             reading = _read(following, first_id) if following else None
             await self.repository.insert(rows)
+            tally.add(rows)
             folded.update(row[4] for row in rows.objects)
         return folded
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -158,7 +159,7 @@ def history(
 
 
 def _show(
-    answer: Any, as_json: bool, heads: tuple[str, ...], rows: list[tuple[str, ...]], nothing: str
+    answer: Any, as_json: bool, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], nothing: str
 ) -> None:
     if as_json:
         typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))

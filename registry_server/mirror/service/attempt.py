@@ -86,22 +86,24 @@ class Attempt:
 
     async def _plan(self, state: MirrorState, branch: str) -> SyncPlan:
         upstream = self.service.upstream
-        commit = await upstream.tip(branch)
+        commit, committed_at = await upstream.tip(branch)
         self.wanted = commit
         base = state.commit
-        if base and state.grammar == GRAMMAR_VERSION and await upstream.is_ancestor(base, commit):
+        history_base, commits = await self._new_commits(commit)
+        # What follows the base on the main line builds on it: git need not be asked once more.
+        builds = base is not None and history_base == base
+        if base and state.grammar == GRAMMAR_VERSION and (builds or await upstream.is_ancestor(base, commit)):
             self.mode = SyncMode.INCREMENTAL
             removed, entries = await upstream.difference(base, commit)
         else:
             self.mode = SyncMode.FULL
             removed, entries = [], await upstream.tree(commit)
-        history_base, commits = await self._new_commits(commit)
         return SyncPlan(
             mode=self.mode,
             base=base,
             branch=branch,
             commit=commit,
-            committed_at=await upstream.committed_at(commit),
+            committed_at=committed_at,
             removed=removed,
             files=await upstream.read([entry for entry in entries if entry.path.startswith(b"data/")]),
             history_base=history_base,
@@ -133,7 +135,7 @@ class Attempt:
             counts = await (
                 index.replace_all(plan.files)
                 if plan.mode is SyncMode.FULL
-                else index.apply(plan.removed, plan.files)
+                else index.apply(before, plan.removed, plan.files)
             )
             reason = doubt(before, counts, service.settings.drop_share, service.settings.drop_floor)
             if reason and not self.force:

@@ -12,7 +12,7 @@ from pathlib import Path
 from registry_server.history.schemas import LoggedCommit
 from registry_server.mirror.errors import MirrorNotConfigured, RepositoryBroken, UpstreamUnavailable
 from registry_server.mirror.rules import output
-from registry_server.mirror.schemas import MirrorSettings, RemoteTip, TreeDifference, TreeEntry
+from registry_server.mirror.schemas import LocalTip, MirrorSettings, RemoteTip, TreeDifference, TreeEntry
 from registry_server.mirror.store.process import Git, GitFailed
 from registry_server.objects.schemas import FileVersion, Problem, ProblemCode
 
@@ -87,14 +87,12 @@ class BareRepository:
             return False
         return True
 
-    async def tip(self, branch: str) -> str:
-        """The commit that the branch points at here."""
-        return (await self._read("rev-parse", "--verify", f"refs/heads/{branch}^{{commit}}")).decode().strip()
-
-    async def committed_at(self, commit: str) -> datetime:
-        """The commit's own date."""
-        printed = await self._read("show", "--no-patch", "--no-notes", "--format=%ct", commit)
-        return datetime.fromtimestamp(output.bounded(int(printed)), UTC)
+    async def tip(self, branch: str) -> LocalTip:
+        """The commit that the branch points at here, and its own date."""
+        shown = ("--no-walk", "--no-notes", "--no-patch", "--format=%H %ct")
+        printed = await self._read("log", *shown, f"refs/heads/{branch}", "--")
+        commit, _, seconds = printed.decode().strip().partition(" ")
+        return LocalTip(commit, datetime.fromtimestamp(output.bounded(int(seconds)), UTC))
 
     async def tree(self, commit: str) -> list[TreeEntry]:
         """Every file of the commit."""

@@ -18,7 +18,7 @@ from registry_server.objects.models import (
     RouteRow,
     TextRow,
 )
-from registry_server.objects.schemas import IndexCounts, IndexRows, ProblemCode
+from registry_server.objects.schemas import ROUTE_CLASSES, IndexCounts, IndexRows, ProblemCode, Tally
 from registry_server.tables import insert_rows
 
 #: Bound parameters of one statement: the smallest limit of either database is far above.
@@ -44,16 +44,21 @@ class IndexRepository:
         for model in _TABLES:
             await self.session.execute(delete(model))
 
-    async def remove(self, paths: Sequence[str]) -> set[str]:
-        """Remove what was stored for the paths; the folded keys that went with them."""
+    async def remove(self, paths: Sequence[str], tally: Tally) -> set[str]:
+        """Remove what was stored for the paths, and take it off the tally; the folded keys that went."""
         gone: set[str] = set()
         for some in _chunks(paths):
             found = await self.session.execute(
-                select(ObjectRow.id, ObjectRow.folded).where(ObjectRow.path.in_(some))
+                select(ObjectRow.id, ObjectRow.folded, ObjectRow.object_class).where(ObjectRow.path.in_(some))
             )
             rows = found.all()
             gone.update(row.folded for row in rows)
             idents = [row.id for row in rows]
+            routes = select(RouteRow.family).where(RouteRow.object_id.in_(idents))
+            problems = select(ProblemRow.code).where(ProblemRow.path.in_(some))
+            tally.objects.subtract(row.object_class for row in rows)
+            tally.routes.subtract(ROUTE_CLASSES[family] for family in await self.session.scalars(routes))
+            tally.problems.subtract((await self.session.scalars(problems)).all())
             for model in _DERIVED:
                 await self.session.execute(delete(model).where(model.object_id.in_(idents)))
             await self.session.execute(delete(ObjectRow).where(ObjectRow.id.in_(idents)))
@@ -92,25 +97,20 @@ class IndexRepository:
                 statement.values(dangling=value), execution_options={"synchronize_session": False}
             )
 
-    async def counts(self) -> IndexCounts:
-        """What the index holds now."""
-        objects = await self.session.execute(
-            select(ObjectRow.object_class, func.count()).group_by(ObjectRow.object_class)
-        )
-        routes = await self.session.execute(select(RouteRow.family, func.count()).group_by(RouteRow.family))
-        problems = await self.session.execute(select(ProblemRow.code, func.count()).group_by(ProblemRow.code))
+    async def analyze(self) -> None:
+        """Tell PostgreSQL what a load has put in: until it looks by itself, it plans for empty tables."""
+        connection = await self.session.connection()
+        if connection.dialect.name == "postgresql":
+            names = ", ".join(model.__tablename__ for model in _TABLES)
+            await connection.exec_driver_sql(f"ANALYZE {names}")
+
+    async def settle(self, tally: Tally) -> IndexCounts:
+        """The tally as it stands, with the references that lead nowhere, which an index counts quickly."""
         dangling = await self.session.scalar(
             select(func.count()).select_from(ReferenceRow).where(ReferenceRow.dangling)
         )
-        by_code = {row[0]: row[1] for row in problems}
-        if dangling:
-            by_code[ProblemCode.DANGLING_REFERENCE.value] = dangling
-        names = {4: "route", 6: "route6"}
-        return IndexCounts(
-            objects={row[0]: row[1] for row in sorted(objects.all())},
-            routes={names[row[0]]: row[1] for row in sorted(routes.all())},
-            problems=dict(sorted(by_code.items())),
-        )
+        tally.problems[ProblemCode.DANGLING_REFERENCE.value] = dangling or 0
+        return tally.counts()
 
 
 def _chunks(items: Sequence[Item]) -> Iterator[Sequence[Item]]:

@@ -22,6 +22,8 @@ _AS_BLOCKS = (
     ("AS4242420000", "AS4242423999", "open"),
     ("AS4242427000", "AS4242429999", "ask"),
 )
+#: The largest set, which some join by themselves; AS 0 is in it, as happens.
+_CROWD, _LARGEST_SET = "AS-CROWD", 87
 _README = (
     b"# A made-up registry\n\nNothing in here belongs to anybody. It was generated; change it as you like.\n"
 )
@@ -70,7 +72,8 @@ def _registrations(random: Random, holders: list[Holder], objects: int) -> Itera
         yield people.mntner(random, holder)
         yield people.person(random, holder)
         for asn in holder.asns:
-            lines = [("aut-num", f"AS{asn}"), ("as-name", f"{holder.name}-AS"), *holder.owned()]
+            joined = [("member-of", _CROWD)] if holder is holders[0] else []
+            lines = [("aut-num", f"AS{asn}"), ("as-name", f"{holder.name}-AS"), *joined, *holder.owned()]
             yield file_of("aut-num", f"AS{asn}", lines)
     everyone = [asn for holder in holders for asn in holder.asns]
     networks4 = list(islice(blocks.blocks4(random), int(objects * _INETNUM)))
@@ -116,6 +119,10 @@ def _cycle(holders: list[Holder]) -> Iterator[SampleFile]:
     member = ("members", f"AS{holders[0].asns[0]}   # the first of us")
     for name, other in (("AS-EGG", "AS-HEN"), ("AS-HEN", "AS-EGG"), ("AS-MIRROR", "AS-MIRROR")):
         yield file_of("as-set", name, [("as-set", name), member, ("members", other), *end])
+    crowd = [("members", f"AS{asn}") for holder in holders for asn in holder.asns][:_LARGEST_SET]
+    lines = [("as-set", _CROWD), ("members", "AS0"), *crowd, ("mbrs-by-ref", "ANY")]
+    yield file_of("as-set", _CROWD, [*lines, *end])
+    yield file_of("aut-num", "AS0", [("aut-num", "AS0"), ("as-name", "NOBODY-AS"), *end])
     ranges = [("mp-members", "172.20.0.0/14+"), ("mp-members", "fd00::/8+"), ("mbrs-by-ref", "DN42-MNT")]
     yield file_of("route-set", "RS-EVERYTHING", [("route-set", "RS-EVERYTHING"), *ranges, *end])
 

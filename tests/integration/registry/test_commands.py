@@ -97,3 +97,15 @@ def test_check_is_content_with_a_registry_without_mistakes(upstream: Upstream) -
     upstream.commit({"data/mntner/FOO-MNT": f"mntner:             FOO-MNT\n{END}".encode()})
     done = CliRunner().invoke(app, ["check", str(upstream.directory)])
     assert (done.exit_code, done.stdout.strip()) == (0, "")
+
+
+def test_check_writes_the_same_as_json(sample: tuple[Upstream, Manifest]) -> None:
+    upstream, manifest = sample
+    done = CliRunner().invoke(app, ["check", "--json", str(upstream.directory)])
+    found = json.loads(done.stdout)
+    assert done.exit_code == 1
+    assert sorted((each["path"], each["code"], each["line"] or 0) for each in found["problems"]) == sorted(
+        (each.path, each.code, each.line or 0) for each in manifest.planted
+    )
+    assert sum(found["counts"].values()) == len(manifest.planted)
+    assert all(each["detail"] for each in found["problems"])

@@ -30,7 +30,7 @@ PROGRAM = """
     from registry_server.settings import RegistrySettings
 
     OWNERS = {"fetch": BareRepository, "read": BareRepository, "remove": IndexRepository,
-              "insert": IndexRepository, "counts": IndexRepository, "raise_to": Versions}
+              "insert": IndexRepository, "settle": IndexRepository, "raise_to": Versions}
 
     class Nobody:
         def synced(self, sync, counts):
@@ -84,7 +84,7 @@ async def stopped_at(step: str, registry: Registry) -> asyncio.subprocess.Proces
 class TestKilled:
     @pytest.mark.parametrize(
         ("database_url", "step"),
-        [("sqlite", "insert"), ("sqlite", "raise_to"), ("postgresql", "remove"), ("postgresql", "counts")],
+        [("sqlite", "insert"), ("sqlite", "raise_to"), ("postgresql", "remove"), ("postgresql", "settle")],
         indirect=["database_url"],
     )
     async def test_at_any_step_leaves_a_whole_state(

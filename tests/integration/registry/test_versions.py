@@ -98,6 +98,20 @@ class TestRecords:
         await registry.resources.cache.set_json(key, stored, ttl_seconds=60)
         assert (await lookups(registry).asn("as4242429901")).as_name == "FROM-THE-TIER"
 
+    async def test_outlive_a_restart_of_the_same_version(
+        self, registries: Registries, registry: Registry
+    ) -> None:
+        done = await registry.sync()
+        await lookups(registry).asn("AS4242429901")
+        again = await registries.open_with(registry.resources.settings)
+        await again.mirror.heal()
+        assert await version(again) == done.id
+        key = ASN_RECORD.key(version=done.id, asn=4242429901)
+        stored = await again.resources.cache.get_json(key)
+        stored["record"]["as_name"] = "FROM-THE-TIER"
+        await again.resources.cache.set_json(key, stored, ttl_seconds=60)
+        assert (await lookups(again).asn("AS4242429901")).as_name == "FROM-THE-TIER"
+
     async def test_that_there_is_none_is_kept_too(self, registry: Registry) -> None:
         done = await registry.sync()
         with pytest.raises(AsnUnknown):

@@ -28,7 +28,8 @@ from tests.oracles.irrd import irrd_server
 from tests.oracles.questions import files
 
 PLAN = SamplePlan(objects=20_000, commits=2, seed=3)
-SECONDS = 5.0
+SECONDS = 1.5
+ROUNDS = 4
 CONNECTIONS = 4
 BGPQ4_RUNS = 15
 _PATIENCE_SECONDS = 120
@@ -158,22 +159,36 @@ def memory_of(pid: int) -> float:
     return own + sum(memory_of(int(child)) for child in listed)
 
 
-def measure(name: str, port: int, pid: int, held: Sequence[SampleFile]) -> dict[str, float]:
-    autnums = [file.path.decode().split("/")[2] for file in held if file.object_class == "aut-num"]
-    sets = [file.path.decode().split("/")[2] for file in held if file.object_class == "as-set"]
-    kinds = {
-        "!g !6": [f"!{kind}{key}\n".encode() for key in autnums[:400] for kind in "g6"],
-        "!i,1": [f"!i{key},1\n".encode() for key in sets[:400]],
-        "!a4": [f"!a4{key}\n".encode() for key in sets[:400]],
-        "!m": [f"!maut-num,{key}\n".encode() for key in autnums[:400]],
-    }
-    found = {f"{kind} q/s": queries_a_second(port, asked) for kind, asked in kinds.items()}
-    found["one-shot conn/s"] = one_shot_a_second(port, kinds["!g !6"])
-    found["bgpq4 one AS ms"] = bgpq4_milliseconds(port, autnums[0])
-    found["bgpq4 large set ms"] = bgpq4_milliseconds(port, LARGE)
-    found["memory MB"] = memory_of(pid)
-    print(name, {kind: round(value, 1) for kind, value in found.items()}, flush=True)
-    return found
+class Asked:
+    """What is asked of both, about the same objects."""
+
+    def __init__(self, held: Sequence[SampleFile]) -> None:
+        self.numbers = [file.path.decode().split("/")[2] for file in held if file.object_class == "aut-num"]
+        sets = [file.path.decode().split("/")[2] for file in held if file.object_class == "as-set"]
+        self.kinds = {
+            "!g !6": [f"!{kind}{key}\n".encode() for key in self.numbers[:400] for kind in "g6"],
+            "!i,1": [f"!i{key},1\n".encode() for key in sets[:400]],
+            "!a4": [f"!a4{key}\n".encode() for key in sets[:400]],
+            "!m": [f"!maut-num,{key}\n".encode() for key in self.numbers[:400]],
+        }
+
+    def rates(self, port: int) -> dict[str, float]:
+        """Per second, the more the better."""
+        found = {f"{kind} q/s": queries_a_second(port, asked) for kind, asked in self.kinds.items()}
+        return {**found, "one-shot conn/s": one_shot_a_second(port, self.kinds["!g !6"])}
+
+    def times(self, port: int) -> dict[str, float]:
+        """Milliseconds of bgpq4 from its start to its end, the less the better."""
+        return {
+            "bgpq4 one AS ms": bgpq4_milliseconds(port, self.numbers[0]),
+            "bgpq4 large set ms": bgpq4_milliseconds(port, LARGE),
+        }
+
+
+def best(rounds: Sequence[tuple[dict[str, float], dict[str, float]]]) -> dict[str, float]:
+    """Of each kind the best round: what disturbs a round is not the server's."""
+    rates = {kind: max(each[0][kind] for each in rounds) for kind in rounds[0][0]}
+    return {**rates, **{kind: min(each[1][kind] for each in rounds) for kind in rounds[0][1]}}
 
 
 def _everybody(held: Sequence[SampleFile]) -> bytes:
@@ -192,12 +207,15 @@ def main() -> None:
         for each in (ours_at, theirs_at):
             each.mkdir()
         large = _everybody(held)
-        with our_server(ours_at, large) as (port, pid):
-            ours = measure("ours", port, pid, held)
+        loaded = [*(file.raw.strip(b"\n") for file in held), large.strip()]
+        with our_server(ours_at, large) as (port, pid), irrd_server(theirs_at, loaded) as irrd:
             with canned(answer_of(port, f"!a4{LARGE}\n".encode())) as known:
-                alone = bgpq4_milliseconds(known, LARGE)
-        with irrd_server(theirs_at, [*(file.raw.strip(b"\n") for file in held), large.strip()]) as irrd:
-            theirs = measure("irrd", irrd.port, irrd.pid, held)
+                asked, ports = Asked(held), (port, irrd.port)
+                # In turn, so that whatever else the machine does falls on both.
+                rounds = [[(asked.rates(each), asked.times(each)) for each in ports] for _ in range(ROUNDS)]
+                alone = min(bgpq4_milliseconds(known, LARGE) for _ in range(ROUNDS))
+            ours, theirs = (best([each[side] for each in rounds]) for side in (0, 1))
+            ours["memory MB"], theirs["memory MB"] = memory_of(pid), memory_of(irrd.pid)
     print(f"{'':20} {'ours':>12} {'IRRd':>12} {'ratio':>8}")
     for kind, value in ours.items():
         print(f"{kind:20} {value:12.1f} {theirs[kind]:12.1f} {value / theirs[kind]:8.2f}")

@@ -9,7 +9,7 @@ from tests.integration.registry.serving import Served, serving
 from tests.integration.registry.upstream import Upstream
 
 
-@pytest.fixture(params=["sqlite"])
+@pytest.fixture
 async def served(registries: Registries, upstream: Upstream) -> AsyncIterator[Served]:
     async with serving(registries, upstream) as running:
         yield running

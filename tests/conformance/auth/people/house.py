@@ -14,6 +14,7 @@ import httpx2
 from argon2 import PasswordHasher
 from fastapi import FastAPI
 from sqlalchemy import event, text
+from starlette.types import ASGIApp
 
 from auth_server.app import create_app
 from auth_server.commands import make_invitation
@@ -48,7 +49,7 @@ class HandClock:
 class Person:
     """A browser with a cookie jar, an address and an authenticator."""
 
-    app: FastAPI
+    app: ASGIApp
     address: str = "192.0.2.10"
     authenticator: Authenticator = field(default_factory=lambda: Authenticator(ORIGIN))
     cookies: dict[str, str] = field(default_factory=lambda: {CSRF: secrets.token_urlsafe(32)})
@@ -155,7 +156,8 @@ class House:
         """A browser that nobody has seen before, at an address of its own."""
         self._addresses += 1
         options.setdefault("address", f"192.0.2.{self._addresses}")
-        return Person(self.app, **options)
+        options.setdefault("app", self.app)
+        return Person(**options)
 
     async def invitation(self, role: Role = Role.VIEWER) -> str:
         return await make_invitation(self.resources, role)

@@ -196,7 +196,12 @@ def test_signing_out_everywhere_ends_the_other_browser(server: Served, desks: De
     there.page.wait_for_url("**/auth/account")
     here.page.reload()
     expect(here.page.get_by_text("this browser")).to_have_count(1)
-    here.page.get_by_role("button", name="Sign out everywhere").click()
+    ask = "fetch('/auth/api/v1/sessions').then((told) => told.status)"
+    assert there.page.evaluate(ask) == 200
+    with here.page.expect_response("**/account/sign-out-everywhere"):
+        here.page.get_by_role("button", name="Sign out everywhere").click()
+    # No time passes: the first question after the answer is refused already.
+    assert there.page.evaluate(ask) == 401
     here.page.wait_for_url("**/auth/sign-in")
     there.page.goto("/auth/account")
     there.page.wait_for_url("**/auth/sign-in?next=**")

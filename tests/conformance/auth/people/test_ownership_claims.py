@@ -189,6 +189,29 @@ async def test_o8_nobody_touches_the_proofs_of_others(stage: Stage) -> None:
 
 
 @SQLITE
+async def test_o8_applications_are_listed_and_shut_out(stage: Stage) -> None:
+    tokens = await stage.tokens()
+    browser, headers = stage.ada.browser, {"Accept": "application/json"}
+    await browser.get("/auth/account")
+    headers[CSRF] = stage.ada.csrf
+    (shown,) = (await browser.get("/auth/api/v1/applications", headers=headers)).json()
+    assert (shown["client_id"], shown["scopes"]) == (SHOP, sorted(SCOPE.split()))
+    assert (shown["grants"], shown["offline"]) == (1, True)
+    other = await stage.provider.person()
+    await other.browser.get("/auth/account")
+    stranger = {**headers, CSRF: other.csrf}
+    path = f"/auth/api/v1/applications?client_id={SHOP}"
+    assert (await other.browser.delete(path, headers=stranger)).status_code == 204
+    assert await stage.refreshed(tokens)
+    tokens = await stage.tokens()
+    assert (await browser.delete(path, headers=headers)).status_code == 204
+    refused = await stage.provider.refresh(tokens["refresh_token"], SHOP)
+    assert refused.json()["error"] == "invalid_grant"
+    assert (await stage.provider.introspect(tokens["access_token"], SHOP)) == {"active": False}
+    assert (await browser.get("/auth/api/v1/applications", headers=headers)).json() == []
+
+
+@SQLITE
 async def test_p7_the_loop_lets_proofs_lapse_without_any_refresh(stage: Stage) -> None:
     await stage.prove()
     await stage.network.mntner("FOO-MNT", "pgp-fingerprint " + "0" * 40)

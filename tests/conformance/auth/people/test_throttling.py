@@ -4,6 +4,7 @@ import asyncio
 from datetime import timedelta
 
 import pytest
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from shared.testing.authenticator import Claims
 from tests.conformance.auth.people.house import API, House, Person
@@ -60,6 +61,24 @@ async def test_o1_a_network_of_ipv6_is_one_address(house: House, ada: Person) ->
     assert (await here.sign_in()).status_code == 429
     beside = house.visitor(address="2001:db8:0:2::1", authenticator=ada.authenticator)
     assert (await beside.sign_in()).status_code == 200
+
+
+async def test_o1_a_trusted_proxy_says_who_asks(house: House) -> None:
+    """The last address that no trusted proxy has is believed, whatever the client wrote before it."""
+    behind = ProxyHeadersMiddleware(house.app, trusted_hosts="10.0.0.0/8")
+    proxy = house.visitor(app=behind, address="10.0.0.1")
+    for number in range(30):
+        told = {"X-Forwarded-For": f"203.0.113.{number}, 198.51.100.7, 10.0.0.2"}
+        attempt = {"name": f"name{number}", "code": WRONG}
+        assert (await proxy.post(f"{API}/recovery", attempt, headers=told)).status_code == 401
+    told = {"X-Forwarded-For": "203.0.113.99, 198.51.100.7"}
+    assert (await proxy.post(f"{API}/recovery", attempt, headers=told)).status_code == 429
+    told = {"X-Forwarded-For": "198.51.100.7, 198.51.100.8"}
+    assert (await proxy.post(f"{API}/recovery", attempt, headers=told)).status_code == 401
+    # Who is no trusted proxy speaks for itself alone.
+    stranger = house.visitor(app=behind)
+    told = {"X-Forwarded-For": "198.51.100.7"}
+    assert (await stranger.post(f"{API}/recovery", attempt, headers=told)).status_code == 401
 
 
 async def test_o1_a_header_of_the_client_changes_no_address(house: House, ada: Person) -> None:

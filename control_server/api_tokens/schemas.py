@@ -13,7 +13,13 @@ _DAY = 24 * 3600
 #: The public part of a secret.
 TokenId = Annotated[str, StringConstraints(pattern=r"^[0-9a-z]{12}$")]
 TokenState = Literal["active", "expired", "revoked"]
-_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
+#: What people read in one line; a NUL would be kept by one database and refused by the other.
+_Name = Annotated[
+    str,
+    StringConstraints(
+        strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$"
+    ),
+]
 
 
 class ApiTokenCreate(BaseModel):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated, Literal
 
-from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Base64Encoder, BaseModel, ConfigDict, EncodedBytes, Field, StringConstraints
+from pydantic_core import PydanticCustomError
 
 from control_server.nodes.schemas import NodeId
 from control_server.peerings.schemas import LinkDocument, PeeringDocument
@@ -23,7 +25,20 @@ PREVIEW_ID_PATTERN = r"^rt_[0-9a-z]{20}$"
 _PATH_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9_][A-Za-z0-9._-]{0,63}){0,7}$"
 FilePath = Annotated[str, StringConstraints(pattern=_PATH_PATTERN, max_length=255)]
 _Source = Annotated[str, StringConstraints(max_length=4 * _MIB)]
-_Asset = Annotated[Base64Bytes, Field(max_length=24 * _MIB)]
+
+
+class _ExactBase64(Base64Encoder):
+    """Refuses what the usual decoder leaves out in silence: a damaged file would pass for another one."""
+
+    @classmethod
+    def decode(cls, data: bytes) -> bytes:
+        try:
+            return binascii.a2b_base64(data, strict_mode=True)
+        except binascii.Error:
+            raise PydanticCustomError("base64_decode", "The text is not base64.") from None
+
+
+_Asset = Annotated[bytes, EncodedBytes(_ExactBase64), Field(max_length=24 * _MIB)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,8 @@ class TestCreate:
         [
             {"name": " "},
             {"name": "x" * 61},
+            {"name": "x\0y"},
+            {"name": "two\nlines"},
             {"scopes": []},
             {"scopes": ["root"]},
             {"expires_in": 59},

@@ -127,6 +127,13 @@ class TestBundle:
         answer = await lite.admin.post("/api/v1/previews", json={"sources": {path: "x"}})
         assert answer.status_code == 422
 
+    @pytest.mark.parametrize("text", ["!!", "AAEC!", "AAE", "AA=E", "é"])
+    async def test_a_file_that_is_not_base64_is_refused_and_not_half_read(
+        self, lite: Office, text: str
+    ) -> None:
+        answer = await lite.admin.post("/api/v1/previews", json={"assets": {"logo.png": text}})
+        assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "assets.logo.png")
+
     async def test_it_needs_the_right_to_change_the_fleet(self, lite: Office) -> None:
         preview = await rendered(lite)
         headers = bearer(await made(lite, "fleet:read"))

@@ -7,6 +7,13 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 
+class Alarm(BaseModel):
+    """A sign-in that ended because something of it was used twice or guessed at."""
+
+    client: str
+    at: datetime
+
+
 class ApplicationRead(BaseModel):
     """A client that the person let in."""
 

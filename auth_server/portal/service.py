@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from auth_server.authorization.service import AuthorizationService
 from auth_server.clients.schemas import OpenIdScope
 from auth_server.clients.service import ClientService
-from auth_server.portal.schemas import ApplicationRead
+from auth_server.portal.schemas import Alarm, ApplicationRead
 from auth_server.sessions.schemas import SignedIn
 from auth_server.tokens.service import GrantService
 
@@ -42,6 +43,15 @@ class Applications:
             )
             found.append(application)
         return sorted(found, key=lambda each: (each.name.casefold(), each.client_id))
+
+    async def list_alarms(self, person: SignedIn) -> Sequence[Alarm]:
+        """What ended lately because somebody else may have had something of it."""
+        found = []
+        for grant in await self.grants.list_alarms(person.account_id):
+            client = await self.clients.find(grant.client_id)
+            at = grant.revoked_at or grant.created_at
+            found.append(Alarm(client=client.name if client else grant.client_id, at=at))
+        return found
 
     async def withdraw(self, person: SignedIn, client_id: str) -> None:
         """Forget the consent, and end everything that came of it; nothing where there is nothing."""

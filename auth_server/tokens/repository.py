@@ -116,6 +116,18 @@ class GrantRepository:
         )
         return (await self.session.scalars(query)).all()
 
+    async def list_ended_of_account(
+        self, account_id: UUID, reasons: Sequence[RevokeReason], since: datetime
+    ) -> Sequence[Grant]:
+        """The person's families that ended for one of these reasons, last ended first."""
+        query = (
+            select(Grant)
+            .where(Grant.account_id == account_id, Grant.revoke_reason.in_(reasons))
+            .where(Grant.revoked_at > since)
+            .order_by(Grant.revoked_at.desc())
+        )
+        return (await self.session.scalars(query)).all()
+
     async def list_clients_of_session(self, session_id: UUID) -> Sequence[str]:
         """The clients that took part in the session."""
         query = select(Grant.client_id).where(Grant.session_id == session_id)
@@ -228,6 +240,11 @@ class LogoutRepository:
             .returning(BackchannelLogout)
         )
         return (await self.session.scalars(statement)).all()
+
+    async def postpone(self, ident: UUID, until: datetime) -> None:
+        """Ask this client again then."""
+        statement = update(BackchannelLogout).where(BackchannelLogout.id == ident).values(due_at=until)
+        await self.session.execute(statement)
 
     async def forget(self, idents: Sequence[UUID]) -> None:
         """These clients know, or will not be told again."""

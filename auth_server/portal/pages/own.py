@@ -57,6 +57,7 @@ async def show_account(request: Request, signed_in: SignedInSession, own: Own) -
         sessions=as_read(await own.sessions.list(signed_in.account_id), signed_in.session_id),
         proofs=await own.proofs.list(signed_in.account_id),
         applications=await own.applications.list(signed_in),
+        alarms=await own.applications.list_alarms(signed_in),
     )
 
 

@@ -25,6 +25,9 @@ from shared.kernel.principal import Principal, PrincipalKind
 GRACE = timedelta(seconds=10)
 #: Longer than any session, so that every client of one can be told of its end.
 _REMEMBERED = timedelta(days=60)
+#: What somebody other than the application may have done.
+_ALARMS = (RevokeReason.CODE_REPLAYED, RevokeReason.CODE_GUESSED, RevokeReason.REFRESH_REPLAYED)
+_SHOWN_FOR = timedelta(days=14)
 _REVOKED_BY_CHANGE = {
     AccountChange.DISABLED: RevokeReason.ACCOUNT_DISABLED,
     AccountChange.CREDENTIALS_RESET: RevokeReason.CREDENTIALS_RESET,
@@ -83,6 +86,10 @@ class GrantService:
     async def list_live(self, account_id: UUID) -> Sequence[Grant]:
         """The person's families that are not over, newest first."""
         return await self.grants.list_live_of_account(account_id, self.now())
+
+    async def list_alarms(self, account_id: UUID) -> Sequence[Grant]:
+        """The person's families that ended because something of them was used twice or guessed at."""
+        return await self.grants.list_ended_of_account(account_id, _ALARMS, self.now() - _SHOWN_FOR)
 
     async def revoke(self, ident: UUID, reason: RevokeReason) -> None:
         """End one family; nothing where it has ended already."""

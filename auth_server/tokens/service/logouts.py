@@ -20,7 +20,9 @@ from auth_server.tokens.service.minting import ID_TOKEN, Minter
 from shared.kernel.clock import Clock
 from shared.kernel.ids import new_uuid
 
+#: Doubled after every attempt, up to the longest; the last one comes after about four hours.
 _PAUSE = timedelta(seconds=30)
+_LONGEST_PAUSE = timedelta(hours=1)
 _MOST_ATTEMPTS = 10
 _AT_ONCE = 20
 
@@ -116,8 +118,12 @@ class LogoutService:
         return Notice(row, client.backchannel_logout_uri if client else None, token)
 
     async def forget_told(self, told: Sequence[Notice], refused: Sequence[Notice]) -> None:
-        """Forget those that know, and those that did not listen often enough."""
+        """Forget those that know, and those that did not listen often enough; ask the rest less and less."""
         given_up = [notice for notice in refused if notice.row.attempts >= _MOST_ATTEMPTS]
+        for notice in refused:
+            pause = min(_PAUSE * 2 ** (notice.row.attempts - 1), _LONGEST_PAUSE)
+            # The attempt itself has put it off by the first pause already.
+            await self.logouts.postpone(notice.row.id, notice.row.due_at + pause - _PAUSE)
         await self.logouts.forget([notice.row.id for notice in (*told, *given_up)])
 
 

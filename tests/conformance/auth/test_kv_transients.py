@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from auth_server.keys import CODE, CODE_USED
+from auth_server.tokens.repository import GrantRepository
 from shared.cache import Tier
+from shared.database import DatabaseUnavailable
 from shared.kernel.secrets import digest_of
 from shared.testing.authenticator import Claims
 from shared.testing.servers import KeyValueServer, valkey_server
@@ -267,6 +269,26 @@ class TestTierComesAndGoes:
         kv.flush()
         assert await told(await provider.redeem(code, pkce)) == (400, "invalid_grant")
         assert await ends(provider, ada) == ["code_replayed"]
+
+    async def test_c1_sql_that_fails_after_the_claim_gives_nothing_and_a_replay_is_still_known(
+        self, provider: Provider, kv: KeyValueServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ada, pkce = await provider.person(), Pkce()
+        code = await provider.code(ada, pkce)
+
+        async def lost(*_: Any) -> None:
+            raise DatabaseUnavailable
+
+        with monkeypatch.context() as patch:
+            patch.setattr(GrantRepository, "note_code_used", lost)
+            assert await told(await provider.redeem(code, pkce)) == (503, "temporarily_unavailable")
+        assert await provider.rows("SELECT 1 FROM refresh_tokens") == []
+        assert await ends(provider, ada) == [None]
+        # The tier has taken the code: it is not good any more, and whoever brings it again ends the family.
+        assert await told(await provider.redeem(code, pkce)) == (400, "invalid_grant")
+        assert await ends(provider, ada) == ["code_replayed"]
+        kv.flush()
+        assert await told(await provider.redeem(code, pkce)) == (400, "invalid_grant")
 
     @pytest.mark.parametrize("fault", ["stopped", "frozen"])
     async def test_away_at_issue_and_back_at_redemption(

@@ -42,6 +42,27 @@ async def test_e2_a_replay_kills_the_newest(provider: Provider, ada: Person) -> 
     assert "grant.revoked" in await provider.actions(ada)
 
 
+async def test_e2_the_person_is_told_of_a_replay(provider: Provider, ada: Person) -> None:
+    quiet = await ada.browser.get("/auth/account")
+    assert "was disconnected" not in quiet.text
+    first = (await provider.tokens(ada, SHOP))["refresh_token"]
+    await provider.refresh(first, SHOP)
+    provider.clock.turn(seconds=11)
+    await provider.refresh(first, SHOP)
+    page = await ada.browser.get("/auth/account")
+    assert page.status_code == 200
+    assert "Corner shop was disconnected" in page.text
+    other = await provider.person()
+    assert "was disconnected" not in (await other.browser.get("/auth/account")).text
+    provider.clock.turn(days=15)
+    assert not await alarms(provider, ada)
+
+
+async def alarms(provider: Provider, person: Person) -> list[str]:
+    async with provider.services() as services:
+        return [grant.client_id for grant in await services.grants.list_alarms(person.account_id)]
+
+
 async def test_e3_a_lost_answer_is_given_again_for_ten_seconds(provider: Provider, ada: Person) -> None:
     parent = (await provider.tokens(ada))["refresh_token"]
     answer = (await provider.refresh(parent)).json()

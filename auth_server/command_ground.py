@@ -1,18 +1,25 @@
-"""What the commands of auth_server run on, and what a new installation needs."""
+"""What the commands of auth_server stand on, and what a new installation needs."""
 
 from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import typer
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from auth_server.accounts.dependencies import account_service
 from auth_server.app import create_app
 from auth_server.audit.dependencies import audit_service
+from auth_server.audit.service import Audit
 from auth_server.clients.dependencies import FailedSecrets, client_service
 from auth_server.clients.service import seed_own_clients
 from auth_server.resources import AuthResources, open_resources
 from auth_server.settings import AuthSettings
 from auth_server.signing_keys.dependencies import make_signing_keys, opened_keys
 from auth_server.worker import work
+from shared.kernel.errors import InvalidInput
 from shared.kernel.principal import SYSTEM, Role
-from shared.web.commands import Service
+from shared.web.commands import Service, load, run
 
 
 async def seed(settings: AuthSettings) -> None:
@@ -48,3 +55,21 @@ SERVICE = Service(
     work=work,
     seed=seed,
 )
+
+Act = Callable[[AuthResources, AsyncSession, Audit], Awaitable[None]]
+
+
+def act(do: Act) -> None:
+    """Do it and commit, or end with the refusal's sentence."""
+    settings = load(SERVICE)
+
+    async def whole() -> None:
+        try:
+            async with open_resources(settings) as resources, resources.database.transaction() as session:
+                await do(resources, session, audit_service(session, resources.now))
+        except InvalidInput as refusal:
+            for field in refusal.fields:
+                typer.echo(f"{field.field}: {field.message}", err=True)
+            raise
+
+    run(whole())

@@ -8,7 +8,7 @@ import typer
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from auth_server.audit.service import Audit
-from auth_server.commands.acting import act
+from auth_server.command_ground import act
 from auth_server.resources import AuthResources
 from auth_server.signing_keys.dependencies import key_administration, opened_keys
 from auth_server.signing_keys.service import KeyAdministration

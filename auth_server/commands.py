@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from auth_server.commands import clients, keys
-from auth_server.commands.service import SERVICE, has_administrator, make_invitation, seed
+from auth_server import client_commands, key_commands
+from auth_server.command_ground import SERVICE, has_administrator, make_invitation, seed
 from auth_server.resources import open_resources
 from shared.kernel.principal import Role
 from shared.web.commands import commands, load, run
@@ -15,8 +15,8 @@ from shared.web.commands import commands, load, run
 __all__ = ["SERVICE", "app", "has_administrator", "main", "make_invitation", "seed"]
 
 app = commands(SERVICE)
-app.add_typer(clients.app, name="clients")
-app.add_typer(keys.app, name="keys")
+app.add_typer(client_commands.app, name="clients")
+app.add_typer(key_commands.app, name="keys")
 
 
 @app.command()

@@ -15,7 +15,7 @@ from auth_server.clients.errors import RegistrationRefused
 from auth_server.clients.schemas import ClientChange, ClientCreate
 from auth_server.clients.service.administration import shown
 from auth_server.clients.service.clients import parse
-from auth_server.commands.acting import act
+from auth_server.command_ground import act
 from auth_server.resources import AuthResources
 from auth_server.tokens.dependencies import end_grants_with_client, parts_alone
 from shared.kernel.principal import SYSTEM, Role

@@ -245,8 +245,14 @@ class KvRelay:
         return advanced.outcome is Advance.DONE
 
     async def _items(self, log: Key, after: int) -> list[LogItem]:
-        """The items past a number, or the last one alone, so that the numbering's height is known."""
-        return await self.kv.read_log(log, after) or await self.kv.read_log(log, -1)
+        """The items from a number on, that one included, so that the numbering's height is known.
+
+        In one read: what is stored between two would show its last line without those before it.
+        """
+        if found := await self.kv.read_log(log, max(after - 1, 0)):
+            return found
+        # The list is shorter than what was read before: the tier came back with an older state.
+        return [item for item in await self.kv.read_log(log, -1) if item.sequence < after]
 
 
 def _line(sequence: int, value: dict[str, str]) -> Line:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from contextlib import AsyncExitStack
 from random import Random
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -106,6 +107,29 @@ class TestOneProbe:
             held = await pair.a.runs.relay.read(probe_id)
         assert held is not None
         assert [line.text for line in held.lines] == [line.text for line in batch]
+
+    async def test_lines_that_are_stored_while_a_reader_looks_are_read_all_or_not_yet(
+        self, pair: Pair, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async with pair.b.agent() as agent:
+            probe_id = await pair.running(agent)
+            lines = [OutputLine(seq=n, text=f"line {n}") for n in range(1, 5)]
+            await pair.b.runs.relay.append(probe_id, "alpha", lines[:2])
+            kv = pair.a.resources.kv
+            look = kv.read_log
+
+            async def and_meanwhile(*arguments: Any) -> Any:
+                seen = await look(*arguments)
+                await pair.b.runs.relay.append(probe_id, "alpha", lines)
+                return seen
+
+            monkeypatch.setattr(kv, "read_log", and_meanwhile)
+            first = await pair.a.runs.relay.read(probe_id, after=2)
+            second = await pair.a.runs.relay.read(probe_id, after=2)
+        assert first is not None
+        assert second is not None
+        assert ([line.seq for line in first.lines], first.last_seq) == ([], 2)
+        assert [line.seq for line in second.lines] == [3, 4]
 
 
 class TestEnds:

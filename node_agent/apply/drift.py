@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from node_agent.apply.daemon import Running
 from node_agent.apply.links.planning import LinkPlan
 from shared.protocol.fleet import DriftItem, DriftSeverity
 
 
-def drift_items(plan: LinkPlan, running: Running, wanted: str, proven: str | None) -> list[DriftItem]:
-    """Differences that nobody asked for: a generation that is on its way is none.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What should run."""
 
-    `wanted` names the configuration that should run, `proven` the one that the last pass has left.
-    """
+    identity: str
+    #: The configuration that the last pass has left.
+    proven: str | None
+    #: Digest of the operators' own files as they are now.
+    local: str
+
+
+def drift_items(plan: LinkPlan, running: Running, aim: Wanted) -> list[DriftItem]:
+    """Differences that nobody asked for: a generation that is on its way is none."""
+    wanted, proven = aim.identity, aim.proven
     found = []
     if running.identity is None:
         found.append(
@@ -19,11 +30,9 @@ def drift_items(plan: LinkPlan, running: Running, wanted: str, proven: str | Non
         )
     elif running.identity not in {wanted, proven}:
         found.append(_item("configuration", DriftSeverity.CRITICAL, wanted, running.identity))
-    elif _suffix(running.identity) != _suffix(wanted) and _generation(running.identity) == _generation(
-        wanted
-    ):
+    elif running.local != aim.local:
         found.append(
-            _item("configuration", DriftSeverity.INFO, wanted, f"{running.identity}: local files changed")
+            _item("local files", DriftSeverity.INFO, "taken with the next generation", "changed since")
         )
     if running.unconfirmed:
         found.append(_item("configuration", DriftSeverity.WARNING, "confirmed", "waits for its confirmation"))
@@ -41,7 +50,3 @@ def _item(subject: str, severity: DriftSeverity, desired: str, observed: str) ->
 
 def _generation(identity: str) -> str:
     return identity.partition("-")[0]
-
-
-def _suffix(identity: str) -> str:
-    return identity.partition("-")[2]

@@ -11,7 +11,7 @@ from pathlib import Path
 import structlog
 
 from node_agent.apply import daemon
-from node_agent.apply.drift import drift_items
+from node_agent.apply.drift import Wanted, drift_items
 from node_agent.apply.files import ConfigurationPlaces
 from node_agent.apply.keys import OwnKeys, open_secrets
 from node_agent.apply.links.acting import carry_out
@@ -102,7 +102,8 @@ class Pass:
             )
             bundle = render(state, self.published.generation, around)
             self.unsupported = [f"{entry.field} needs {entry.needs}" for entry in bundle.unsupported]
-        self.drift = drift_items(plan, running, bundle.identity, host.store.achieved().identity)
+        aim = Wanted(bundle.identity, host.store.achieved().identity, around.local_digest)
+        self.drift = drift_items(plan, running, aim)
         if not host.store.paused:
             await self._write(plan, bundle, links)
 

@@ -1,0 +1,1 @@
+"""A whole small network in namespaces: a control server, three nodes with BIRD and agent, a neighbour."""

@@ -97,13 +97,14 @@ def ask(port: int, asked: Iterable[str]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What IRRd answered, and the paths of the objects that it did not take."""
+    """The objects that IRRd took, by path, and what it answered."""
 
-    refused: frozenset[str]
+    objects: dict[str, bytes]
     answers: dict[str, str]
 
 
 def recorded() -> Recording:
     """The recording that is kept with the tests."""
     found = json.loads(RECORDING.read_text(encoding="utf-8"))
-    return Recording(frozenset(found["refused"]), found["answers"])
+    objects = {path: text.encode() for path, text in found["objects"].items()}
+    return Recording(objects, found["answers"])

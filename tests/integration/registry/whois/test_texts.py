@@ -24,7 +24,8 @@ async def test_each_text_is_that_of_the_repository(
         snapshot = served.snapshots.current
         assert snapshot is not None
         blobs = {show(path.encode()): raw for path, raw in upstream.blobs().items()}
-        wanted = [entry for entry in snapshot.entries if entry.key.isprintable()]
+        # A file of nothing but line ends has no text to tell.
+        wanted = [entry for entry in snapshot.entries if entry.key.isprintable() and entry.raw.strip()]
         assert len(wanted) > 1400
         told = set(blobs.values())
         await wire.ask(b"!!\n!nall of it\n", b"C\n")

@@ -25,7 +25,8 @@ ON_PURPOSE = {
 
 class Kept:
     def __init__(self) -> None:
-        loaded: dict[str | bytes, Content] = dict(RECORDING.objects)
+        loaded: dict[str | bytes, Content] = {}
+        loaded.update(RECORDING.objects.items())
         self.current = snapshot_of(loaded)
 
 

@@ -45,7 +45,7 @@ def session_service(
     resources: AuthResources,
     session: AsyncSession,
     audit: Audit,
-    last_uses: LastUses,
+    last_uses: LastUses | None = None,
     listeners: Sequence[AfterSessionEnd] = (),
 ) -> SessionService:
     """Sessions inside a session of the database that is not the request's own."""
@@ -54,7 +54,7 @@ def session_service(
         audit,
         resources.settings.sign_in,
         resources.now,
-        last_uses,
+        LastUses() if last_uses is None else last_uses,
         [partial(listener, session) for listener in listeners],
     )
 

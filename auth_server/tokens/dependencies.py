@@ -27,7 +27,6 @@ from auth_server.resources import AuthResources
 from auth_server.sessions.dependencies import AfterSessionEnd, session_service
 from auth_server.sessions.schemas import EndReason, SessionEnded
 from auth_server.sessions.service import SessionService
-from auth_server.sessions.store import LastUses
 from auth_server.signing_keys.dependencies import OpenedKeys, key_ring, keys_made, opened_keys
 from auth_server.tokens.errors import BearerError, InvalidDpopProof
 from auth_server.tokens.repository import (
@@ -99,7 +98,7 @@ def parts_alone(resources: AuthResources) -> TokenParts:
     """The same for a command, outside an application."""
 
     def sessions(session: AsyncSession, audit: Audit) -> SessionService:
-        return session_service(resources, session, audit, LastUses())
+        return session_service(resources, session, audit)
 
     return TokenParts(resources, opened_keys(resources), FailedSecrets(), sessions)
 

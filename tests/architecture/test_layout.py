@@ -31,6 +31,9 @@ SERVICE_MODULES = {
     "metrics",
     "access",  # who may call what: the roles and scopes of the routes
     "commands",  # the verbs: serve, work, migrate, seed
+    "command_ground",  # what commands of the host act on
+    "client_commands",
+    "key_commands",
     "durable",  # the queues of background jobs
     "tables",  # imports every feature's models, for the migrations
 }

@@ -18,6 +18,8 @@ PUBLIC = {
     ("POST", "/registry/preferences"),
     ("POST", "/sign-out"),  # ends whatever session the cookie names
     ("POST", "/auth/token"),  # the client and what it exchanges are in the body
+    ("POST", "/auth/par"),
+    ("POST", "/auth/device"),
     ("POST", "/auth/revoke"),
     ("POST", "/auth/introspect"),
     ("POST", "/auth/standing"),

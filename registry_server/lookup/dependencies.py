@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends, Query, Request, Response, status
+from fastapi import Depends, Path, Query, Request, Response, status
 from pydantic import BaseModel
 
 from registry_server.lookup.repository.catalogue import CatalogueRepository
@@ -46,6 +46,10 @@ Lookups = Annotated[LookupService, Depends(_lookups)]
 Identities = Annotated[IdentityService, Depends(_identities)]
 
 
+ObjectClass = Annotated[str, Path(max_length=40, examples=["aut-num", "route6"])]
+Key = Annotated[str, Path(max_length=512, examples=["AS4242429901", "172.20.0.0/24"])]
+
+
 class Conditional:
     """Answers with a validator, and without a body to who has that body already (RFC 9110, section 13)."""
 
@@ -79,6 +83,21 @@ class Paging:
     limit: Annotated[int, Query(ge=1, le=200)] = 100
 
 
+@dataclass(frozen=True, slots=True)
+class Backlinks(Paging):
+    """Which page of the objects that name one, and by which attribute."""
+
+    attribute: Annotated[str | None, Query(max_length=60, examples=["mnt-by"])] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The object that a path names."""
+
+    object_class: ObjectClass
+    key: Key
+
+
 def _catalogue(session: Session) -> CatalogueService:
     return CatalogueService(CatalogueRepository(session))
 
@@ -95,4 +114,6 @@ def _findings(session: Session) -> FindingService:
 Catalogue = Annotated[CatalogueService, Depends(_catalogue)]
 Findings = Annotated[FindingService, Depends(_findings)]
 Page = Annotated[Paging, Depends()]
+LinkPage = Annotated[Backlinks, Depends()]
+Name = Annotated[Named, Depends()]
 IfChanged = Annotated[Conditional, Depends(Conditional)]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Response
 
-from registry_server.lookup.dependencies import Catalogue, IfChanged, Page
+from registry_server.lookup.dependencies import Catalogue, IfChanged, Key, LinkPage, ObjectClass, Page
 from registry_server.lookup.schemas import BacklinkPage, ObjectPage, ObjectRead, ProblemPage
 from registry_server.objects.schemas import ProblemCode, Severity
 from shared.web.problems import Problem
@@ -19,8 +19,6 @@ _TEXT: dict[int | str, dict[str, Any]] = {
     **_RESPONSES,
     200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The text"},
 }
-ObjectClass = Annotated[str, Path(max_length=40, examples=["aut-num", "route6"])]
-Key = Annotated[str, Path(max_length=512, examples=["AS4242429901", "172.20.0.0/24"])]
 
 router = APIRouter(prefix="/registry/api/v1", tags=["objects"])
 
@@ -60,17 +58,12 @@ async def get_raw(
 @router.get(
     "/objects/{object_class}/{key:path}/references", response_model=BacklinkPage, responses=_RESPONSES
 )
-async def list_backlinks(  # noqa: PLR0913, PLR0917 - each is one part of the question
-    object_class: ObjectClass,
-    key: Key,
-    catalogue: Catalogue,
-    page: Page,
-    if_changed: IfChanged,
-    attribute: Annotated[str | None, Query(max_length=60, examples=["mnt-by"])] = None,
+async def list_backlinks(
+    object_class: ObjectClass, key: Key, catalogue: Catalogue, page: LinkPage, if_changed: IfChanged
 ) -> Response:
     """Objects that name this one, by attribute."""
     found = await catalogue.find(object_class, key)
-    return if_changed.answer(await catalogue.backlinks(found, attribute, page.cursor, page.limit))
+    return if_changed.answer(await catalogue.backlinks(found, page.attribute, page.cursor, page.limit))
 
 
 @router.get("/objects/{object_class}/{key:path}", response_model=ObjectRead, responses=_RESPONSES)

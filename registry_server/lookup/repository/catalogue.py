@@ -135,7 +135,7 @@ class CatalogueRepository:
         if wanted.codes is not None:
             query = query.where(every.c.code.in_([code.value for code in wanted.codes]))
         rows = await self.session.execute(query.order_by(every.c.path, every.c.position).limit(limit))
-        return [((row.path, row.position), _problem(*row)) for row in rows]
+        return [((row.path, row.position), _problem(row)) for row in rows]
 
 
 def _names(found: FoundObject) -> ColumnElement[bool]:
@@ -186,8 +186,8 @@ def _entry(object_class: str, key: str, title: str | None, indexed: bool) -> Obj
     return ObjectEntry(object_class=object_class, key=key, title=title or "", indexed=indexed)
 
 
-def _problem(path: str, _position: int, code: str, line: int | None, detail: str, shown: str) -> ProblemRead:
-    known = ProblemCode(code)
+def _problem(row: Any) -> ProblemRead:
+    known, detail = ProblemCode(row.code), row.detail
     if known is _DANGLING:
-        detail = f"{detail} names {quote(shown)}, which is not in the registry"
-    return ProblemRead(path=path, code=known, severity=SEVERITY_OF[known], line=line, detail=detail)
+        detail = f"{detail} names {quote(row.shown)}, which is not in the registry"
+    return ProblemRead(path=row.path, code=known, severity=SEVERITY_OF[known], line=row.line, detail=detail)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import structlog
 
@@ -22,12 +21,10 @@ from registry_server.mirror.schemas import (
     SyncStage,
     SyncTrigger,
 )
+from registry_server.mirror.service.tools import MirrorTools
 from registry_server.objects.schemas import IndexCounts
 from registry_server.objects.service import GRAMMAR_VERSION, ObjectIndex
 from shared.kernel.errors import AppError
-
-if TYPE_CHECKING:
-    from registry_server.mirror.service.mirror import MirrorService
 
 log = structlog.get_logger(__name__)
 
@@ -35,7 +32,7 @@ log = structlog.get_logger(__name__)
 class Attempt:
     """One sync from the question upstream to the new version."""
 
-    def __init__(self, service: MirrorService, trigger: SyncTrigger, *, force: bool, began: datetime) -> None:
+    def __init__(self, service: MirrorTools, trigger: SyncTrigger, *, force: bool, began: datetime) -> None:
         self.service = service
         self.trigger = trigger
         self.force = force

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol
 
 import structlog
 
@@ -20,7 +19,6 @@ from registry_server.mirror.errors import (
 from registry_server.mirror.repository import MirrorRepository
 from registry_server.mirror.rules.webhook import is_signed
 from registry_server.mirror.schemas import (
-    MirrorSettings,
     MirrorStatus,
     SyncOutcome,
     SyncPage,
@@ -30,14 +28,9 @@ from registry_server.mirror.schemas import (
     SyncTrigger,
 )
 from registry_server.mirror.service.attempt import Attempt
-from registry_server.mirror.store.lock import SyncLock
-from registry_server.mirror.store.progress import SyncBoard
-from registry_server.mirror.store.repository import BareRepository
-from registry_server.mirror.store.versions import Versions
+from registry_server.mirror.service.tools import MirrorTools
 from registry_server.objects.rules.cursors import read_cursor, write_cursor
 from registry_server.objects.schemas import IndexCounts
-from shared.database import Database
-from shared.kernel.clock import Clock
 
 log = structlog.get_logger(__name__)
 _SHOWN_SYNCS = 20
@@ -45,30 +38,9 @@ _SHOWN_SYNCS = 20
 _SILENCE = timedelta(minutes=1)
 
 
-#: Done after each applied sync and before it is answered.
-AfterSync = Callable[[], Awaitable[None]]
-
-
-class SyncObserver(Protocol):
-    """Told of each sync; counts it."""
-
-    def synced(self, sync: SyncRead, counts: IndexCounts | None) -> None:
-        """A sync ended so; with the counts where the index was replaced."""
-
-
 @dataclass(frozen=True, slots=True)
-class MirrorService:
+class MirrorService(MirrorTools):
     """The one writer of the index."""
-
-    database: Database
-    upstream: BareRepository
-    versions: Versions
-    lock: SyncLock
-    board: SyncBoard
-    settings: MirrorSettings
-    observer: SyncObserver
-    now: Clock
-    applied: AfterSync | None = None
 
     async def sync(self, trigger: SyncTrigger, *, force: bool = False) -> SyncRead:
         """Bring the index up to upstream. Whatever is refused here, the last good state keeps serving.

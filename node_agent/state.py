@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 _PRIVATE_DIRECTORY = 0o700
 _PRIVATE_FILE = 0o600
 _OWN_FILES = frozenset(
-    {"identity.key", "agent-token", "agent.lock", "agent.log", "registration", "wireguard.key", "sealing.key"}
+    {
+        *("identity.key", "agent-token", "agent.lock", "agent.log", "registration", "node-id"),
+        *("wireguard.key", "sealing.key", "desired-state.json", "achieved.json", "paused"),
+    }
 )
 
 

@@ -40,6 +40,9 @@ _FAREWELL_SECONDS = 1
 #: Longer than any look-up of a token that began before its revocation can take.
 _TOMBSTONE_SECONDS = 60
 
+#: One agent's socket, as other features are handed it.
+AgentConnection = Connection
+
 #: Acts on one frame of one connection. A refusal is answered with an `error` frame.
 FrameHandler = Callable[[Connection, Any], Awaitable[None]]
 

@@ -7,13 +7,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Path, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.agents.dependencies import Link, directory
-from control_server.agents.service import AgentLink
-from control_server.agents.store import Connection
-from control_server.audit.dependencies import AuditTrail, audit_service
+from control_server.agents.service import AgentConnection, AgentLink
+from control_server.audit.dependencies import audit_service
 from control_server.desired_state.repository import GenerationRepository
 from control_server.desired_state.service import (
     BoundPublisher,
@@ -25,19 +24,19 @@ from control_server.desired_state.service import (
 from control_server.desired_state.service.publishing import FactSources
 from control_server.desired_state.store import PreviewStore
 from control_server.ipam.dependencies import ipam
-from control_server.nodes.dependencies import Facts, node_register, reading_nodes
+from control_server.nodes.dependencies import Facts, Nodes, node_register, reading_nodes
+from control_server.nodes.service import NodeService
 from control_server.observations.dependencies import ObservationsOf, observations
 from control_server.observations.service import Observations
 from control_server.peerings.dependencies import peering_register
 from control_server.peerings.service import PeeringRegister
-from control_server.policy.dependencies import PublisherOf, policy_reader
+from control_server.policy.dependencies import WritingOf, policy_reader
 from control_server.resources import ControlResources
 from shared.kernel.principal import SYSTEM, Principal, Scope
 from shared.protocol.frames import DesiredStateUpdated
 from shared.runtime_state import RedisRuntimeClient
 from shared.runtime_state.client import get_redis_runtime_client
 from shared.web.principals import Require
-from shared.web.transactions import Session
 
 _State = Annotated[RedisRuntimeClient, Depends(get_redis_runtime_client)]
 
@@ -86,7 +85,7 @@ class Publishing:
         now = self.resources.now
         return peering_register(session, ipam(session, audit_service(session, now), now), now)
 
-    async def republish(self, connection: Connection) -> None:
+    async def republish(self, connection: AgentConnection) -> None:
         """An agent has come, maybe with new keys: what follows from them is published."""
         async with self.resources.database.transaction() as session:
             publisher = await self.writing(session)
@@ -112,17 +111,26 @@ def open_publishing(resources: ControlResources, link: AgentLink) -> Publishing:
     return Publishing(resources, link, ring)
 
 
-def _generations(  # noqa: PLR0913, PLR0917 - one dependency each
-    request: Request,
-    session: Session,
-    facts: Facts,
-    seen: ObservationsOf,
-    publisher: PublisherOf,
-    audit: AuditTrail,
-) -> Generations:
+def _generations(request: Request, writing: WritingOf, facts: Facts, seen: ObservationsOf) -> Generations:
     publishing: Publishing = request.app.state.publishing
-    rows = GenerationRepository(session)
-    return Generations(rows, facts, publishing.peerings(session), seen, publisher, audit)
+    rows, peerings = GenerationRepository(writing.session), publishing.peerings(writing.session)
+    return Generations(rows, facts, peerings, seen, writing.publisher, writing.audit)
 
 
 GenerationsOf = Annotated[Generations, Depends(_generations)]
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationDesk:
+    """What the pages of generations ask."""
+
+    nodes: NodeService
+    generations: Generations
+
+
+def _shelf(nodes: Nodes, generations: GenerationsOf) -> GenerationDesk:
+    return GenerationDesk(nodes, generations)
+
+
+Shelf = Annotated[GenerationDesk, Depends(_shelf)]
+Number = Annotated[int, Path(ge=1, le=2_147_483_647)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from control_server.agents.store import Connection
+from control_server.agents.service import AgentConnection
 from control_server.observations.models import NodeReport
 from control_server.observations.repository import ObservationRepository
 from control_server.observations.schemas import ObservationRead
@@ -43,7 +43,7 @@ class Listening:
     database: Database
     now: Clock
 
-    async def hear(self, connection: Connection, report: NodeSaid) -> None:
+    async def hear(self, connection: AgentConnection, report: NodeSaid) -> None:
         """A report that came over a socket."""
         await self.take(connection.node_id, report)
 

@@ -10,9 +10,11 @@ from fastapi import Depends, Header, Query, Request, Response
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.audit.dependencies import AuditTrail
+from control_server.audit.service import Audit
 from control_server.policy.errors import VersionMissing
 from control_server.policy.repository import PolicyRepository
 from control_server.policy.service import PolicyReader, PolicyService, Publisher
+from shared.kernel.clock import Clock
 from shared.kernel.principal import Principal, Scope
 from shared.web.principals import Require
 from shared.web.transactions import Session
@@ -78,6 +80,23 @@ ReadVersion = Annotated[Versions, Depends(_read_version)]
 def tag(response: Response, version: int) -> None:
     """Say the version of what is answered (RFC 9110, section 8.8.3)."""
     response.headers["ETag"] = f'"{version}"'
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """What every writer of facts needs: the request's session, its trail and its publisher."""
+
+    session: AsyncSession
+    audit: Audit
+    publisher: Publisher
+    now: Clock
+
+
+def _writing(request: Request, session: Session, audit: AuditTrail, publisher: PublisherOf) -> Writing:
+    return Writing(session, audit, publisher, request.app.state.resources.now)
+
+
+WritingOf = Annotated[Writing, Depends(_writing)]
 
 
 def _policy(request: Request, session: Session, audit: AuditTrail, publisher: PublisherOf) -> PolicyService:

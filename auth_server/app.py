@@ -115,8 +115,8 @@ def create_app(settings: AuthSettings, resources: AuthResources | None = None) -
             sign_in_path=SIGN_IN_PAGE,
         )
     )
-    for router in PROTOCOL_ROUTERS:
-        app.router.routes.extend(router.routes)
+    # Before all others: routes are tried in order, and these are asked the most.
+    app.router.routes[:0] = [route for router in PROTOCOL_ROUTERS for route in router.routes]
     for refusal, answer in REFUSALS:
         app.add_exception_handler(refusal, answer)
     app.add_middleware(CrossOriginAccess)

@@ -1,6 +1,6 @@
 # Everything a person does with a checkout. `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test soak check format bench docs oracle-irrd requirements runtime-state-parity ready-to-run ready-to-test
+.PHONY: help setup run test soak conformance lab check format bench docs oracle-irrd requirements runtime-state-parity ready-to-run ready-to-test
 
 # `make PYTHON=/usr/bin/python3 setup` makes .venv anew with that interpreter; without PYTHON an existing .venv stays.
 INTERPRETER_CHOSEN := $(if $(filter-out undefined,$(origin PYTHON)),--this-interpreter)
@@ -26,6 +26,12 @@ test: ready-to-test ## Run the test suite
 
 soak: ready-to-test ## Run the heavy suites with their full counts
 	@$(PYTEST) -m soak --timeout=7200 -s $(ARGS)
+
+conformance: ready-to-test ## Grade our sign-in service and its peer, row by row, into docs/reference/
+	@$(BIN)/python -m tests.conformance.auth.table $(ARGS)
+
+lab: ready-to-test ## Build a small network in namespaces and tell its whole story on real daemons
+	@$(PYTEST) -p no:xdist -s -v tests/lab $(ARGS)
 
 check: ready-to-test ## Lint, format, types, import contracts, architecture tests
 	@$(BIN)/ruff check .

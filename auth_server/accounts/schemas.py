@@ -38,7 +38,8 @@ class AccountChanged:
 AccountListener = Callable[[AccountChanged], Awaitable[None]]
 
 
-def _printable(value: str) -> str:
+def printable(value: str) -> str:
+    """The text in one form, without what cannot be seen. Raises ValueError."""
     folded = unicodedata.normalize("NFC", value).strip()
     if not folded or not folded.isprintable():
         message = "needs letters that can be shown"
@@ -48,7 +49,7 @@ def _printable(value: str) -> str:
 
 def printable_or_empty(value: str) -> str:
     """Text that a person may leave out."""
-    return _printable(value) if value.strip() else ""
+    return printable(value) if value.strip() else ""
 
 
 AccountName = Annotated[
@@ -59,7 +60,7 @@ AccountName = Annotated[
         description="Login name: 2 to 32 letters, digits, dots, dashes and underscores; case does not matter",
     ),
 ]
-DisplayName = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_printable)]
+DisplayName = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(printable)]
 
 
 InvitationId = Annotated[str, Field(pattern=r"^[0-9a-z]{12}$")]

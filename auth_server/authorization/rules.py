@@ -83,7 +83,7 @@ class Asking:
     def read(self) -> Wanted:
         """What is wanted. Raises SentBack."""
         if self.sent.repeated:
-            raise self.refusal("invalid_request", "A parameter is repeated.")
+            raise self.refusal("invalid_request", f"A parameter is repeated: {self.sent.named_twice()}.")
         self._check_response()
         prompts = self._read_prompts()
         return Wanted(

@@ -31,6 +31,7 @@ __all__ = [
     "client_administration",
     "client_service",
     "form_of",
+    "media_type_of",
     "read_body",
     "read_form",
     "read_page_form",
@@ -67,10 +68,14 @@ async def _with_fresh_passkey(administrator: Administrator, _fresh: FreshSession
     return administrator
 
 
+def media_type_of(request: Request) -> str:
+    """What the body is, without parameters; case does not matter."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
 async def read_form(request: Request) -> Parameters:
     """The form of the body. Raises InvalidRequest."""
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != FORM:
+    if media_type_of(request) != FORM:
         raise InvalidRequest(f"Send the parameters as {FORM}.")
     if request.url.query:
         raise InvalidRequest("Parameters belong into the body, never into the address.")
@@ -93,7 +98,7 @@ async def read_body(request: Request) -> str:
     async for chunk in request.stream():
         body += chunk
         if len(body) > _MOST_BYTES:
-            raise InvalidRequest("The request is too long.")
+            raise InvalidRequest(f"The body has more than {_MOST_BYTES} bytes.")
     # Whatever is not ASCII stands percent-encoded in a form.
     return body.decode("ascii", errors="replace").replace("\ufffd", "%FF")
 

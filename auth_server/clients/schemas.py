@@ -6,8 +6,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from auth_server.accounts.schemas import printable
 from auth_server.signing_keys.schemas import Algorithm
 from shared.kernel.principal import Role, Scope
 
@@ -34,6 +35,10 @@ class GrantType(StrEnum):
 
 #: In the order in which they are advertised and shown.
 ALL_SCOPES: tuple[str, ...] = (*(s.value for s in OpenIdScope), *(s.value for s in Scope))
+#: People read it where they are asked, so it has nothing that hides or turns letters.
+ClientName = Annotated[str, Field(min_length=1, max_length=80), AfterValidator(printable)]
+#: As an access token names it: an address, or a name of its own.
+Audience = Annotated[str, Field(min_length=1, max_length=512, pattern=r"^[\x21-\x7e]+$")]
 _BOTH = (GrantType.AUTHORIZATION_CODE, GrantType.REFRESH_TOKEN)
 
 
@@ -43,7 +48,7 @@ class ClientRegistration(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     client_id: Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[\x20-\x7e]+$")]
-    name: Annotated[str, Field(min_length=1, max_length=80)]
+    name: ClientName
     #: A program on the person's own machine (RFC 8252): no secret, loopback with any port.
     native: bool = False
     #: Ours: no consent is asked where it can keep a secret.
@@ -52,12 +57,12 @@ class ClientRegistration(BaseModel):
     redirect_uris: Annotated[tuple[str, ...], Field(max_length=20)] = ()
     post_logout_redirect_uris: Annotated[tuple[str, ...], Field(max_length=20)] = ()
     backchannel_logout_uri: str | None = None
-    grant_types: tuple[GrantType, ...] = _BOTH
-    scopes: tuple[str, ...] = (OpenIdScope.OPENID, OpenIdScope.PROFILE)
+    grant_types: Annotated[tuple[GrantType, ...], Field(max_length=8)] = _BOTH
+    scopes: Annotated[tuple[str, ...], Field(max_length=64)] = (OpenIdScope.OPENID, OpenIdScope.PROFILE)
     #: Web pages that call the token endpoint from a browser.
     origins: Annotated[tuple[str, ...], Field(max_length=20)] = ()
     #: A resource server may introspect the tokens that are meant for it.
-    audiences: Annotated[tuple[str, ...], Field(max_length=20)] = ()
+    audiences: Annotated[tuple[Audience, ...], Field(max_length=20)] = ()
     id_token_signed_response_alg: Algorithm = Algorithm.ES256
     #: JWKs for `private_key_jwt`, instead of a secret.
     public_keys: Annotated[tuple[dict[str, Any], ...], Field(max_length=8)] = ()
@@ -67,9 +72,20 @@ class ClientRegistration(BaseModel):
     requires_dpop: bool = False
 
 
+def _addressable(value: str) -> str:
+    """The id, where the addresses of its own pages lead to it and to nothing else."""
+    if value != value.strip() or value in {".", "..", "new"} or value.endswith(("/secret", "/enabled")):
+        message = "has no spaces around it, is not “new”, and does not end in /secret or /enabled"
+        raise ValueError(message)
+    return value
+
+
 class ClientCreate(ClientRegistration):
     """A client as an administrator registers it."""
 
+    client_id: Annotated[
+        str, Field(min_length=1, max_length=128, pattern=r"^[\x20-\x7e]+$"), AfterValidator(_addressable)
+    ]
     #: Whether it can keep a secret; it is then given one, unless it brings public keys.
     confidential: bool = True
 
@@ -83,14 +99,14 @@ class ClientChange(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: Annotated[str | None, Field(min_length=1, max_length=80)] = None
+    name: ClientName | None = None
     redirect_uris: Annotated[tuple[str, ...] | None, Field(max_length=20)] = None
     post_logout_redirect_uris: Annotated[tuple[str, ...] | None, Field(max_length=20)] = None
     backchannel_logout_uri: str | None = None
-    grant_types: tuple[GrantType, ...] | None = None
-    scopes: tuple[str, ...] | None = None
+    grant_types: Annotated[tuple[GrantType, ...] | None, Field(max_length=8)] = None
+    scopes: Annotated[tuple[str, ...] | None, Field(max_length=64)] = None
     origins: Annotated[tuple[str, ...] | None, Field(max_length=20)] = None
-    audiences: Annotated[tuple[str, ...] | None, Field(max_length=20)] = None
+    audiences: Annotated[tuple[Audience, ...] | None, Field(max_length=20)] = None
     public_keys: Annotated[tuple[dict[str, Any], ...] | None, Field(max_length=8)] = None
     role: Role | None = None
     requires_pushed: bool | None = None

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, Response
 
-from auth_server.clients.dependencies import Form, form_of, read_body
+from auth_server.clients.dependencies import Form, form_of, media_type_of, read_body
 from auth_server.clients.errors import OAuthError
 from auth_server.clients.models import Client
 from auth_server.clients.rules.parameters import FORM, parse_parameters, read_credentials
@@ -101,7 +101,7 @@ async def _presented(request: Request) -> Presented:
         raise BearerMalformed
     scheme, _, sent = request.headers.get("authorization", "").partition(" ")
     found = [sent.strip()] if scheme.lower() in {"bearer", "dpop"} else []
-    if request.headers.get("content-type", "").startswith(FORM):
+    if media_type_of(request) == FORM:
         form = parse_parameters(await read_body(request))
         if "access_token" in form.repeated:
             raise BearerMalformed

@@ -146,7 +146,7 @@ def verify_proof(text: str, proven: Proven) -> Proof:
     if not same or not _of_token(claims.get("ath"), proven.token):
         raise ProofRefused
     thumbprint = key.thumbprint()
-    name = hashlib.sha256(f"{thumbprint}\n{_jti(claims)}".encode()).hexdigest()
+    name = hashlib.sha256(f"{thumbprint}\n{_jti(claims)}".encode(errors="surrogatepass")).hexdigest()
     return Proof(thumbprint, name, _expiry(claims, proven.at))
 
 
@@ -162,7 +162,9 @@ def _expiry(claims: Mapping[str, Any], at: datetime) -> datetime:
     issued = claims.get("iat")
     if isinstance(issued, bool) or not isinstance(issued, int | float):
         raise ProofRefused
-    if not abs(at.timestamp() - issued) <= WINDOW.total_seconds():
+    # Compared, never subtracted: JSON has whole numbers that no float can hold, and NaN is near nothing.
+    window = WINDOW.total_seconds()
+    if not at.timestamp() - window <= issued <= at.timestamp() + window:
         raise ProofRefused
     return at + 2 * WINDOW
 

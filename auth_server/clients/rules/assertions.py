@@ -69,13 +69,15 @@ def verify_assertion(text: str, keys: Iterable[Mapping[str, Any]], expected: Exp
     jti = claims.get("jti")
     if ends is None or not isinstance(jti, str) or not 0 < len(jti) <= _LONGEST_JTI:
         return None
-    name = hashlib.sha256(f"assertion\n{expected.client_id}\n{jti}".encode()).hexdigest()
+    name = hashlib.sha256(
+        f"assertion\n{expected.client_id}\n{jti}".encode(errors="surrogatepass")
+    ).hexdigest()
     return Assertion(name, ends)
 
 
 def _signed_by(text: str, header: Mapping[str, Any], jwk: Mapping[str, Any]) -> dict[str, Any] | None:
     key = _imported(jwk)
-    fits = key is not None and header.get("kid") in {None, jwk.get("kid")} and "crit" not in header
+    fits = key is not None and header.get("kid") in (None, jwk.get("kid")) and "crit" not in header
     if key is None or not fits or header.get("alg") not in algorithms_of(key):
         return None
     try:
@@ -94,7 +96,7 @@ def _imported(jwk: Mapping[str, Any]) -> PublicKey | None:
 def _names(claims: Mapping[str, Any], expected: Expected) -> bool:
     audience = claims.get("aud")
     named = audience if isinstance(audience, list) else [audience]
-    ours = len(named) == 1 and named[0] in expected.audiences
+    ours = len(named) == 1 and isinstance(named[0], str) and named[0] in expected.audiences
     return ours and claims.get("iss") == claims.get("sub") == expected.client_id
 
 

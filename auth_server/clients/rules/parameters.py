@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,11 @@ from auth_server.clients.rules.assertions import TYPE, subject_of
 
 FORM = "application/x-www-form-urlencoded"
 _MOST_PARAMETERS = 64
+#: What a refusal repeats of names that others made up.
+_PLAIN_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}", re.ASCII)
+_MOST_NAMED = 5
+_UNREADABLE = "The parameters are no UTF-8 form without U+0000."
+_TOO_MANY = f"At most {_MOST_PARAMETERS} parameters are read."
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +43,29 @@ class Parameters:
     def refuse_repetition(self) -> None:
         """Raises InvalidRequest when a parameter came twice."""
         if self.repeated:
-            raise InvalidRequest("A parameter is repeated.")
+            raise InvalidRequest(f"A parameter is repeated: {self.named_twice()}. Send each one once.")
+
+    def named_twice(self) -> str:
+        """The repeated parameters, as far as their names can be repeated to anybody."""
+        plain = sorted(name for name in self.repeated if _PLAIN_NAME.fullmatch(name))
+        return ", ".join(plain[:_MOST_NAMED]) or "one with an unusual name"
 
 
 def parse_parameters(text: str) -> Parameters:
     """Read a query or a form. Raises InvalidRequest for what is not UTF-8 or no text at all."""
+    if text.count("&") >= _MOST_PARAMETERS:
+        raise InvalidRequest(_TOO_MANY)
     try:
-        pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MOST_PARAMETERS)
+        pairs = parse_qsl(text, keep_blank_values=True, errors="strict")
     except ValueError:
-        raise InvalidRequest("The parameters cannot be read.") from None
+        raise InvalidRequest(_UNREADABLE) from None
     return collect(pairs)
 
 
 def collect(pairs: Sequence[tuple[str, str]]) -> Parameters:
     """Parameters that were read already. Raises InvalidRequest for what a database cannot keep."""
     if any("\x00" in part for pair in pairs for part in pair):
-        raise InvalidRequest("The parameters cannot be read.")
+        raise InvalidRequest(_UNREADABLE)
     counts = Counter(name for name, _ in pairs)
     return Parameters(dict(pairs), frozenset(name for name, count in counts.items() if count > 1))
 
@@ -76,7 +89,9 @@ def read_credentials(authorization: str | None, form: Parameters) -> Credentials
     if authorization is None:
         client_id = form.get("client_id")
         if client_id is None:
-            raise InvalidClient
+            raise InvalidClient(
+                "The parameter client_id is missing, and there is no HTTP Basic in its place."
+            )
         return Credentials(client_id, form.get("client_secret"))
     found = _basic(authorization)
     if form.get("client_secret") is not None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from auth_server.clients.errors import RegistrationRefused
 from auth_server.clients.rules import addresses
 from auth_server.clients.schemas import ALL_SCOPES, ClientRegistration, GrantType
 from shared.kernel.errors import FieldError
 from shared.kernel.proofs import KeyRefused, import_public_key
 
+#: A modulus of 16 384 bits has 2 731 characters; certificates are longer.
+_LONGEST_MEMBER = 8192
 _ADDRESS = "An address is https, or http on loopback, without user and fragment."
 _KEY = "A key is a public JWK: P-256, Ed25519, or RSA of at least 2048 bits."
 _SERVICE = "A client that acts on its own has a role, and a secret or keys."
@@ -34,12 +39,23 @@ def _refused_grants(wanted: ClientRegistration, *, confidential: bool) -> list[F
     return refused
 
 
-def _is_public_key(jwk: object) -> bool:
+def _is_public_key(jwk: Mapping[str, Any]) -> bool:
+    """A key that verifies, without members that no database keeps."""
+    if not all(_is_plain(value) for value in jwk.values()):
+        return False
     try:
         import_public_key(jwk)
     except KeyRefused:
         return False
     return True
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(item, str) and _is_plain(item) for item in value)
+    return isinstance(value, bool) or (
+        isinstance(value, str) and len(value) <= _LONGEST_MEMBER and value.isprintable()
+    )
 
 
 def _refused_addresses(wanted: ClientRegistration) -> list[FieldError]:

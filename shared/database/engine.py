@@ -121,14 +121,15 @@ def open_database(settings: DatabaseSettings) -> Database:
 def keep_private(file: Path) -> None:
     """Make the file for its owner alone, before SQLite makes it for everybody; its log takes the same mode.
 
+    No descriptor is opened: closing one would free every lock that this process has on the file (POSIX),
+    and the next process to leave the database would delete the log that we still write.
     What is in the way is left to SQLite, which says it with the reason.
     """
     with suppress(OSError):
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            os.fchmod(descriptor, 0o600)
-        finally:
-            os.close(descriptor)
+            os.mknod(file, 0o600)
+        except FileExistsError:
+            file.chmod(0o600)
 
 
 def _sqlite_engine(url: URL, *, begin: str, connections: int, read_only: bool) -> AsyncEngine:

@@ -144,7 +144,7 @@ class RuntimeStateBatch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SweepReport:
-    """What one sweep did; the times are without the pauses between slices."""
+    """What one pass of a sweep did; the times are without the pauses between slices."""
 
     removed: int = 0
     slices: int = 0
@@ -154,6 +154,8 @@ class SweepReport:
     processor_seconds: float = 0.0
     #: The longest time under the lock.
     longest_hold_seconds: float = 0.0
+    #: False: the pass ended at its budget, and more may have expired.
+    complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +205,7 @@ class RuntimeStateBackend(RuntimeStateCommands, Protocol):
         ...
 
     async def sweep_expired(self) -> SweepReport:
-        """Remove what has expired, where nothing else does."""
+        """Remove what has expired, where nothing else does: one pass, as much as one may."""
         ...
 
     async def holdings(self, prefix: bytes) -> Holdings:

@@ -137,7 +137,10 @@ class RedisRuntimeClient:
         return StagedBatch(self._backend, self._wire_key)
 
     async def sweep_expired(self) -> int:
-        """Remove what has expired; answers how many keys. A server does that by itself: there it is 0."""
+        """Make one pass of a sweep; answers how many expired keys it removed.
+
+        `sweeps.complete` tells whether that was all. A server sweeps by itself: there it is 0.
+        """
         report = await self._backend.sweep_expired()
         self.sweeps.finished(report)
         return report.removed

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -17,10 +19,24 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+#: Between two passes, so that a large sweep leaves most of the processor to others.
+REST_SECONDS = 0.02
+#: Passes in a row: far more than a full budget of bytes needs, and well within the loop's time limit.
+PASSES = 256
+
 
 def sweep_loop(client: RedisRuntimeClient, interval: timedelta) -> Loop:
     """Sweep at one interval, also after a failure. There is one process, so nothing to spread by jitter."""
-    return Loop("runtime-state-sweep", client.sweep_expired, interval, jitter=0.0)
+    return Loop("runtime-state-sweep", partial(sweep_completely, client), interval, jitter=0.0)
+
+
+async def sweep_completely(client: RedisRuntimeClient) -> None:
+    """Pass after pass until all that has expired is gone; what is left after `PASSES` waits an interval."""
+    for _ in range(PASSES):
+        await client.sweep_expired()
+        if client.sweeps.complete:
+            return
+        await asyncio.sleep(REST_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How the sweeps went."""
+"""How the sweeps went, pass by pass."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class SweepTally:
-    """Counts sweeps and remembers the last one that ended well."""
+    """Counts passes of sweeps and remembers the last one that ended well."""
 
     def __init__(self, now: Clock) -> None:
         """Nothing has been swept yet."""
@@ -21,11 +21,14 @@ class SweepTally:
         self.failures = 0
         self.last_at: datetime | None = None
         self.last_seconds: float | None = None
+        #: Whether the last pass met the end of what had expired, and not that of its budget.
+        self.complete = True
 
     def finished(self, report: SweepReport) -> None:
         self.count += 1
         self.last_at = self._now()
         self.last_seconds = report.seconds
+        self.complete = report.complete
 
     def failed(self) -> None:
         self.failures += 1

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from shared.runtime_state.contracts import SweepReport
 from shared.runtime_state.facade import RedisRuntimeClient
 from shared.runtime_state.memory_backend import InMemoryRuntimeStateBackend
 from shared.runtime_state.memory_store import Entry, MemoryLimits
@@ -97,6 +98,14 @@ def holds_by_processor_time(backend: InMemoryRuntimeStateBackend) -> Iterator[li
         yield spent
 
 
+async def passes(backend: InMemoryRuntimeStateBackend) -> list[SweepReport]:
+    """Pass after pass until all that has expired is gone, without the rest that the loop takes between."""
+    reports = [await backend.sweep_expired()]
+    while not reports[-1].complete:
+        reports.append(await backend.sweep_expired())
+    return reports
+
+
 async def expiry(keys: int) -> dict[str, float]:
     clock = Clock()
     backend = InMemoryRuntimeStateBackend(LIMITS, ticks=clock)
@@ -107,18 +116,20 @@ async def expiry(keys: int) -> dict[str, float]:
     clock.ahead = 31_000_000_000
     gc.collect()
     with holds_by_processor_time(backend) as holds:
-        sweep = asyncio.create_task(backend.sweep_expired())
+        sweep = asyncio.create_task(passes(backend))
         samples = await timed_reads(lambda: state.get("alive"), sweep)
-        report = await sweep
+        reports = await sweep
     held = await state.stats()
     return {
-        "keys": report.removed,
-        "slices": report.slices,
+        "keys": sum(report.removed for report in reports),
+        "passes": len(reports),
+        "slices": sum(report.slices for report in reports),
         **{f"{name}_ms": 1000 * value for name, value in reads(samples).items()},
-        "longest_lock_hold_ms": 1000 * report.longest_hold_seconds,
+        "longest_lock_hold_ms": 1000 * max(report.longest_hold_seconds for report in reports),
         "longest_lock_hold_cpu_ms": 1000 * max(holds),
-        "sweep_ms": 1000 * report.seconds,
-        "sweep_cpu_ms": 1000 * report.processor_seconds,
+        "longest_sweep_ms": 1000 * max(report.seconds for report in reports),
+        "longest_sweep_cpu_ms": 1000 * max(report.processor_seconds for report in reports),
+        "all_sweeps_cpu_ms": 1000 * sum(report.processor_seconds for report in reports),
         "bytes_left": float(held.approx_bytes or 0),
     }
 

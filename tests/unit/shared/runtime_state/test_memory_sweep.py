@@ -8,10 +8,12 @@ import pytest
 import structlog
 
 from shared.kernel.loops import running
+from shared.runtime_state import sweeper
 from shared.runtime_state.contracts import SweepReport
-from shared.runtime_state.memory_backend import InMemoryRuntimeStateBackend
+from shared.runtime_state.facade import RedisRuntimeClient
+from shared.runtime_state.memory_backend import PASS_BYTES, PASS_SLICES, InMemoryRuntimeStateBackend
 from shared.runtime_state.memory_store import SLICE_BYTES, SLICE_KEYS, Entry, MemoryStore
-from shared.runtime_state.sweeper import SweepObserver, sweep_loop
+from shared.runtime_state.sweeper import PASSES, SweepObserver, sweep_completely, sweep_loop
 from tests.contracts.runtime_state.subjects import MemorySubject, eventually, memory_subject
 
 TICK = timedelta(milliseconds=1)
@@ -23,31 +25,64 @@ async def roomy() -> AsyncIterator[MemorySubject]:
         yield subject
 
 
+@pytest.fixture(autouse=True)
+def no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between passes others get their turn, and that is all."""
+    monkeypatch.setattr(sweeper, "REST_SECONDS", 0)
+
+
 class SlicesSeen:
-    """Watches what each slice removes and how often a deadline is looked at."""
+    """Watches how many keys and bytes each slice removes."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.removed: list[int] = []
+        self.freed: list[int] = []
         original = MemoryStore.remove_expired_slice
 
         def counted(store: MemoryStore) -> list[Entry]:
             removed = original(store)
             self.removed.append(len(removed))
+            self.freed.append(sum(entry.size for entry in removed))
             return removed
 
         monkeypatch.setattr(MemoryStore, "remove_expired_slice", counted)
 
+    def clear(self) -> None:
+        self.removed.clear()
+        self.freed.clear()
+
 
 async def expire_together(subject: MemorySubject, count: int) -> None:
     for n in range(count):
-        await subject.client.set(f"dead:{n}", "v", ex=30)
+        await subject.client.set(f"dead:{n:06}", "v", ex=30)
     await subject.client.set("alive", "v", ex=60)
     subject.clock.advance(seconds=30)
 
 
+async def held(subject: MemorySubject) -> int:
+    return (await subject.client.stats()).approx_bytes or 0
+
+
+async def one_pass(subject: MemorySubject) -> tuple[int, bool]:
+    """How many keys it removed, and whether that was all."""
+    return await subject.client.sweep_expired(), subject.client.sweeps.complete
+
+
+class PassesLeft(InMemoryRuntimeStateBackend):
+    """A back end that needs so many passes."""
+
+    def __init__(self, passes: int) -> None:
+        super().__init__()
+        self.left = passes
+
+    async def sweep_expired(self) -> SweepReport:
+        self.left -= 1
+        return SweepReport(complete=self.left == 0)
+
+
 async def sweep_beside_a_reader(subject: MemorySubject) -> int:
     """Sweep, and count the reads that were answered meanwhile."""
-    sweeping = asyncio.create_task(subject.client.sweep_expired())
+    sweeping = asyncio.create_task(sweep_completely(subject.client))
     reads = 0
     while not sweeping.done():
         assert await subject.client.get("alive") == b"v"
@@ -91,6 +126,43 @@ class TestC19ManyAtOnce:
         seen = SlicesSeen(monkeypatch)
         assert await roomy.client.sweep_expired() == 12
         assert max(seen.removed) <= 2
+
+    async def test_one_pass_ends_after_so_many_slices_and_the_next_goes_on(
+        self, roomy: MemorySubject, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        count = PASS_SLICES * SLICE_KEYS + 10
+        await expire_together(roomy, count)
+        before = await held(roomy)
+        seen = SlicesSeen(monkeypatch)
+        assert await one_pass(roomy) == (PASS_SLICES * SLICE_KEYS, False)
+        assert len(seen.removed) == PASS_SLICES
+        assert await held(roomy) == before - (count - 10) * len(f"{roomy.prefix}dead:000000v")
+        assert await one_pass(roomy) == (10, True)
+        assert await held(roomy) == len(roomy.prefix + "alive" + "v")
+
+    @pytest.mark.parametrize("item", [SLICE_BYTES // 2, 3 * SLICE_BYTES])
+    async def test_one_pass_gives_back_so_many_bytes_and_one_item_at_most(
+        self, roomy: MemorySubject, monkeypatch: pytest.MonkeyPatch, item: int
+    ) -> None:
+        count = 2 * PASS_BYTES // item
+        for n in range(count):
+            await roomy.client.set(f"dead:{n}", b"v" * item, ex=30)
+        roomy.clock.advance(seconds=30)
+        seen, passes, complete = SlicesSeen(monkeypatch), 0, False
+        while not complete:
+            _removed, complete = await one_pass(roomy)
+            assert sum(seen.freed) < PASS_BYTES + item
+            seen.clear()
+            passes += 1
+        assert passes <= count * item // PASS_BYTES + 1
+        assert await held(roomy) == 0
+
+    async def test_the_loop_goes_on_until_all_is_gone_but_not_for_ever(self) -> None:
+        endless, short = PassesLeft(PASSES + 1), PassesLeft(3)
+        for backend, passes, left in ((endless, PASSES, 1), (short, 3, 0)):
+            client = RedisRuntimeClient(backend, prefix="sweep:")
+            await sweep_completely(client)
+            assert (client.sweeps.count, backend.left) == (passes, left)
 
     async def test_what_lives_is_not_even_looked_at(
         self, roomy: MemorySubject, monkeypatch: pytest.MonkeyPatch

@@ -17,6 +17,7 @@ from control_server.api_tokens import pages as api_token_pages
 from control_server.audit import endpoints as audit_endpoints
 from control_server.audit import pages as audit_pages
 from control_server.desired_state import endpoints as desired_state_endpoints
+from control_server.desired_state import pages as desired_state_pages
 from control_server.desired_state.dependencies import open_publishing
 from control_server.desired_state.schemas import MAX_REQUEST_BYTES
 from control_server.enrolment import endpoints as enrolment_endpoints
@@ -29,10 +30,12 @@ from control_server.metrics import JobMetrics
 from control_server.nodes import endpoints as node_endpoints
 from control_server.nodes import pages as node_pages
 from control_server.observations import endpoints as observation_endpoints
+from control_server.observations import pages as observation_pages
 from control_server.observations import tasks as observation_tasks
 from control_server.operators import dependencies as operator_dependencies
 from control_server.operators import pages as operator_pages
 from control_server.peerings import endpoints as peering_endpoints
+from control_server.peerings import pages as peering_pages
 from control_server.policy import endpoints as policy_endpoints
 from control_server.portal import endpoints as portal_endpoints
 from control_server.portal import pages as portal_pages
@@ -77,6 +80,9 @@ ROUTERS = (
     portal_endpoints.router,
     portal_pages.router,
     node_pages.router,
+    observation_pages.router,
+    peering_pages.router,
+    desired_state_pages.router,
     probe_pages.router,
     enrolment_pages.router,
     api_token_pages.router,

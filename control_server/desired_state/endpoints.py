@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response, status
 
 from control_server.agents.dependencies import AgentNode
-from control_server.desired_state.dependencies import GenerationsOf, Previews, PreviewWriter
+from control_server.desired_state.dependencies import GenerationsOf, Number, Previews, PreviewWriter
 from control_server.desired_state.schemas import (
     PREVIEW_ID_PATTERN,
     FilePath,
@@ -83,8 +83,6 @@ async def close_preview(_writer: PreviewWriter, preview_id: PreviewId, previews:
 
 generations = APIRouter(prefix="/api/v1/nodes", tags=["generations"])
 agents = APIRouter(prefix="/api/v1/agent", tags=["agent"])
-
-Number = Annotated[int, Path(ge=1, le=2_147_483_647)]
 
 
 @generations.get("/{node_id}/generations")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -64,6 +65,21 @@ def _facts(
 
 
 Facts = Annotated[NodeFacts, Depends(_facts)]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAndFacts:
+    """What is known of nodes, and what operators wrote."""
+
+    nodes: NodeService
+    facts: NodeFacts
+
+
+def _joined(nodes: Nodes, facts: Facts) -> NodeAndFacts:
+    return NodeAndFacts(nodes, facts)
+
+
+Joined = Annotated[NodeAndFacts, Depends(_joined)]
 
 
 def node_register(session: AsyncSession) -> NodeRegister:

@@ -1,12 +1,22 @@
-"""Health of a node by what its link says, and finding nodes in a list."""
+"""Health of a node by what its link says, finding nodes in a list, and what forms mean."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
+
+from pydantic import ValidationError
 
 from control_server.nodes.errors import NodeInUse
-from control_server.nodes.schemas import HealthRead, NodeRead
+from control_server.nodes.schemas import (
+    HealthRead,
+    NodeFactsRead,
+    NodeRead,
+    NodeUpdate,
+    SettingsForm,
+)
+from shared.kernel.errors import AppError, FieldError, InvalidInput
 
 _HEALTH_OF_LIVENESS = {
     "online": ("ok", []),
@@ -65,3 +75,85 @@ def _searchable(node: NodeRead) -> str:
 def _last_seen(node: NodeRead) -> float:
     seen = node.agent.last_seen_at if node.agent else None
     return seen.timestamp() if seen else 0.0
+
+
+_OUTSIDE_ROUTING = ("site", "description")
+_LISTS = frozenset({"prefixes4", "prefixes6"})
+#: What the schema gives where a person leaves it empty; elsewhere empty is none.
+_EMPTY: Mapping[str, Any] = {
+    "hostname": "",
+    "endpoint": "",
+    "region": 0,
+    "country": 0,
+    "link_local": "fe80::1",
+}
+_SHOWN = tuple(
+    name for name in SettingsForm.model_fields if name != "version" and name not in _OUTSIDE_ROUTING
+)
+
+
+def settings_form_of(facts: NodeFactsRead) -> SettingsForm:
+    """The form of a node as it stands."""
+    routing = facts.routing.model_dump(mode="json")
+    texts = {
+        name: "\n".join(value) if name in _LISTS else "" if value is None else str(value)
+        for name in _SHOWN
+        for value in [routing[name]]
+    }
+    named = {"version": facts.version, "site": facts.site, "description": facts.description}
+    return SettingsForm.model_validate(named | texts)
+
+
+def update_of(present: NodeFactsRead, typed: SettingsForm) -> NodeUpdate:
+    """What the form changes, and nothing else: what it does not show stays as it is.
+
+    Raises InvalidInput that names each field.
+    """
+    shown = settings_form_of(present)
+    changed = {
+        name: text.strip()
+        for name, text in typed.model_dump(exclude={"version"}).items()
+        if _lines(text) != _lines(getattr(shown, name))
+    }
+    document: dict[str, Any] = {name: changed[name] for name in _OUTSIDE_ROUTING if name in changed}
+    routing = {name: _meant(name, changed[name]) for name in _SHOWN if name in changed}
+    return _checked(document | ({"routing": routing} if routing else {}))
+
+
+def _lines(text: str) -> list[str]:
+    return text.split()
+
+
+def _meant(name: str, text: str) -> Any:
+    if name in _LISTS:
+        return text.replace(",", " ").split()
+    if name == "asn":
+        return as_number(text) or text or None
+    return text or _EMPTY.get(name)
+
+
+def _checked(document: Mapping[str, Any]) -> NodeUpdate:
+    try:
+        return NodeUpdate.model_validate(document)
+    except ValidationError as error:
+        fields = [
+            FieldError(
+                _field_of(item["loc"]), str(item["type"]), str(item["msg"]).removeprefix("Value error, ")
+            )
+            for item in error.errors(include_url=False, include_input=False)
+        ]
+        raise InvalidInput(fields=fields) from None
+
+
+def _field_of(location: Sequence[int | str]) -> str:
+    names = [str(part) for part in location if part != "routing"]
+    return names[0] if names else "form"
+
+
+def by_field(refusal: AppError) -> dict[str, FieldError]:
+    """What was refused, by the names of the form; what belongs to no field of it stands under `form`."""
+    found = {error.field.removeprefix("routing."): error for error in refusal.fields}
+    shown = {name: error for name, error in found.items() if name in SettingsForm.model_fields}
+    if not shown:
+        shown["form"] = FieldError("form", refusal.code, refusal.detail)
+    return shown

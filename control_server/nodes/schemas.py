@@ -177,3 +177,33 @@ class NodeList(BaseModel):
 
     items: list[NodeRead]
     total: int
+
+
+class SettingsForm(BaseModel):
+    """The form of a node's settings as it was typed."""
+
+    version: int = 0
+    site: str = ""
+    description: str = ""
+    asn: str = ""
+    number: str = ""
+    router_id: str = ""
+    hostname: str = ""
+    loopback4: str = ""
+    loopback6: str = ""
+    prefixes4: str = ""
+    prefixes6: str = ""
+    proof4: str = ""
+    proof6: str = ""
+    region: str = ""
+    country: str = ""
+    link_local: str = ""
+    endpoint: str = ""
+
+
+class MaintenanceForm(BaseModel):
+    """The form that drains a node as it was typed."""
+
+    reason: str = ""
+    #: An instant in UTC as a browser writes it, without a zone.
+    until: str = ""

@@ -13,6 +13,7 @@ from control_server.peerings.schemas import (
     LinkList,
     LinkRead,
     LinkUpdate,
+    OtherSide,
     PeeringCreate,
     PeeringList,
     PeeringRead,
@@ -55,6 +56,12 @@ async def get_peering(_reader: Reader, ident: RowId, found: PeeringsOf, response
     read = await found.get(ident)
     tag(response, read.version)
     return read
+
+
+@peerings.get("/{ident}/other-side")
+async def get_other_side(_reader: Reader, ident: RowId, found: PeeringsOf) -> OtherSide:
+    """The neighbour's WireGuard and BIRD configuration, ready to paste."""
+    return await found.other_side(ident)
 
 
 @peerings.patch("/{ident}")

@@ -206,3 +206,57 @@ class LinkList(BaseModel):
 
     items: list[LinkRead]
     total: int
+
+
+class OtherSide(BaseModel):
+    """What the neighbour puts on its router, ready to paste but for its own private key and filters."""
+
+    asn: int = Field(description="Of the neighbour")
+    node_asn: int
+    public_key: str | None = Field(description="Of the node; None before its agent has told its keys")
+    endpoint: str | None = Field(description="Where the node listens; None where no one said it")
+    addresses: list[str] = Field(description="Of the node on the link")
+    wireguard: str | None = Field(description="For wg-quick(8); None where the link is no tunnel")
+    bird: str
+
+
+class SessionSeen(BaseModel):
+    """What the node's BIRD said of a session last."""
+
+    state: Literal["ok", "down", "unknown"] = "unknown"
+    word: str = ""
+    error: str = ""
+    since: datetime | None = None
+    imported: int | None = None
+    filtered: int | None = None
+    exported: int | None = None
+
+
+class PeeringForm(BaseModel):
+    """The form of a new peering as it was typed."""
+
+    asn: str = ""
+    public_key: str = ""
+    endpoint: str = ""
+    neighbor6: str = ""
+    name: str = ""
+    description: str = ""
+    listen_port: str = ""
+    mtu: str = "1420"
+    keepalive: str = "25"
+    local_pref: str = "100"
+    prepend: str = "0"
+    import_limit: str = "1000"
+    #: Is never drawn again.
+    preshared_key: str = Field(default="", repr=False)
+
+
+class PeeringEditForm(BaseModel):
+    """The form of a peering's changes as it was typed."""
+
+    version: int = 0
+    description: str = ""
+    enabled: str = ""
+    local_pref: str = ""
+    prepend: str = ""
+    import_limit: str = ""

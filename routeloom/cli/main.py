@@ -9,7 +9,18 @@ from typing import Annotated
 
 import typer
 
-from routeloom.cli import jobs, login, nodes, probes, tiers, tokens
+from routeloom.cli import (
+    generations,
+    jobs,
+    login,
+    maintenance,
+    nodes,
+    peerings,
+    policy,
+    probes,
+    tiers,
+    tokens,
+)
 from routeloom.cli.services import delegate
 from shared import __version__
 
@@ -21,6 +32,10 @@ app = typer.Typer(
 )
 app.add_typer(probes.app, name="probe")
 app.add_typer(nodes.app, name="nodes")
+app.add_typer(peerings.app, name="peerings")
+app.add_typer(generations.app, name="generations")
+app.command("maintenance")(maintenance.maintenance)
+app.add_typer(policy.app, name="policy")
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(tokens.app, name="tokens")
 app.command("tiers")(tiers.tiers)

@@ -11,12 +11,15 @@ from control_server.ipam.errors import ValueTaken
 from control_server.ipam.schemas import PoolKind
 from control_server.ipam.service import Ipam
 from control_server.nodes.errors import NodeNotFound
+from control_server.nodes.schemas import RoutingFacts
 from control_server.nodes.service import NodeService
 from control_server.peerings import rules
 from control_server.peerings.errors import NodeKeyUnknown, NodeRoutesNothing, PeeringExists, PeeringNotFound
 from control_server.peerings.models import PeeringRow
 from control_server.peerings.repository import PeeringRepository
+from control_server.peerings.rules.other_side import other_side
 from control_server.peerings.schemas import (
+    OtherSide,
     PeeringCreate,
     PeeringDocument,
     PeeringList,
@@ -57,6 +60,14 @@ class Peerings:
     async def get(self, ident: str) -> PeeringRead:
         """One peering. Raises PeeringNotFound."""
         return read_peering(await self._find(ident, lock=False))
+
+    async def other_side(self, ident: str) -> OtherSide:
+        """What the neighbour pastes on its router. Raises PeeringNotFound."""
+        peering = read_peering(await self._find(ident, lock=False))
+        node = await self.nodes.find(peering.node_id)
+        keys = await self.agents.keys_of(peering.node_id)
+        routing = RoutingFacts.model_validate(node.routing if node else {})
+        return other_side(peering, routing, keys.wireguard if keys else None)
 
     async def create(self, actor: Principal, wanted: PeeringCreate) -> PeeringRead:
         """Add a peering with everything that belongs to it, or nothing.

@@ -1,0 +1,128 @@
+"""`routeloom peerings`, `generations`, `maintenance` and `policy` against a server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from typer.testing import CliRunner
+
+from routeloom.cli.main import app as command_line
+from shared.testing.waiting import wait_until
+from tests.integration.control.enrolment.office import Office
+from tests.integration.control.fleet.yard import PEER_KEY, newest, routed, wanted
+
+_LOGGED = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[")
+ADD = ("--asn", "4242429801", "--public-key", PEER_KEY, "--neighbor", "fe80::801")
+
+
+@dataclass
+class Shell:
+    """A terminal that knows the server."""
+
+    office: Office
+    environment: dict[str, str]
+
+    async def run(self, *words: str, status: int = 0) -> str:
+        invoked = await asyncio.to_thread(
+            CliRunner().invoke, command_line, [*words], env={**self.environment, "COLUMNS": "200"}
+        )
+        assert invoked.exit_code == status, (invoked.output, invoked.exception)
+        # The server of this process writes its log to the same place.
+        return "\n".join(line for line in invoked.output.splitlines() if not _LOGGED.match(line))
+
+    async def json(self, *words: str) -> Any:
+        return json.loads(await self.run(*words, "--json"))
+
+
+@pytest.fixture
+async def shell(lite: Office, tmp_path: Path) -> AsyncIterator[Shell]:
+    config = uvicorn.Config(lite.app, host="127.0.0.1", port=0, lifespan="off", log_config=None)
+    server = uvicorn.Server(config)
+    running = asyncio.create_task(server.serve())
+    try:
+        await wait_until(lambda: server.started)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        token = (tmp_path / "admin-token").read_text()
+        home = tmp_path / "home"
+        yield Shell(
+            lite,
+            {
+                "ROUTELOOM_URL": f"http://localhost:{port}",
+                "ROUTELOOM_TOKEN": token,
+                "ROUTELOOM_HOME": str(home),
+            },
+        )
+    finally:
+        server.should_exit = True
+        await running
+
+
+async def test_a_peering_from_its_preview_to_its_end(shell: Shell) -> None:
+    node, _ = await routed(shell.office, 1)
+    assert "No peering yet" in await shell.run("peerings", "list")
+    preview = await shell.run("peerings", "add", node, "f", *ADD, "--preview")
+    assert "generation 2 would be published" in preview
+    assert "+protocol bgp rl_f" in preview
+    assert (await shell.json("peerings", "list"))["total"] == 0
+    ident = (await shell.run("peerings", "add", node, "f", *ADD)).strip()
+    assert "AS4242429801" in await shell.run("peerings", "list", "--node", node)
+    shown = await shell.run("peerings", "show", ident)
+    assert "fe80::801" in shown
+    assert "Endpoint = r1.example:29801" in shown
+    assert "[Interface]" in await shell.run("peerings", "show", ident, "--other-side")
+    changed = await shell.json("peerings", "change", ident, "--prepend", "2", "--import-limit", "60")
+    assert changed["session"]["policy"]["prepend"] == 2
+    assert changed["session"]["policy"]["import_limit"] == {"prefixes": 60, "action": "block"}
+    would = await shell.run("peerings", "change", ident, "--disable", "--preview")
+    assert "-protocol bgp rl_f" in would
+    await shell.run("peerings", "change", ident, "--disable")
+    assert (await newest(shell.office, node))["state"]["peerings"] == []
+    assert "Nothing would change" in await shell.run("peerings", "delete", ident, "--preview")
+    assert "is deleted" in await shell.run("peerings", "delete", ident)
+    assert (await shell.json("peerings", "list"))["total"] == 0
+
+
+async def test_refusals_end_with_their_status(shell: Shell) -> None:
+    node, _ = await routed(shell.office, 1)
+    bad = (*ADD[:2], "--public-key", "short", *ADD[4:])
+    assert "peer_public_key" in await shell.run("peerings", "add", node, "f", *bad, status=1)
+    ident = (await shell.run("peerings", "add", node, "f", *ADD)).strip()
+    await shell.run("peerings", "change", ident, status=2)
+    await shell.run("peerings", "show", "0" * 12, status=1)
+    await shell.run("generations", "rollback", node, "9", status=1)
+    shell.environment["ROUTELOOM_URL"] = "http://localhost:1"
+    await shell.run("policy", "show", status=3)
+
+
+async def test_generations_are_listed_compared_and_gone_back_to(shell: Shell) -> None:
+    node, _ = await routed(shell.office, 1)
+    await wanted(shell.office, "POST", "/api/v1/nodes", json={"node_id": "bare"})
+    assert "Nothing is published" in await shell.run("generations", "list", "bare")
+    await shell.run("peerings", "add", node, "f", *ADD)
+    assert "peering f was added to r1" in await shell.run("generations", "list", node)
+    assert "protocol bgp rl_f" in await shell.run("generations", "show", node, "2")
+    assert (await shell.json("generations", "show", node, "2"))["number"] == 2
+    assert "+protocol bgp rl_f" in await shell.run("generations", "diff", node, "2")
+    assert "They are the same" in await shell.run("generations", "diff", node, "2", "--against", "2")
+    preview = await shell.run("generations", "rollback", node, "1", "--preview")
+    assert "generation 3 would be published" in preview
+    assert "newest is now 3" in await shell.run("generations", "rollback", node, "1")
+    assert (await newest(shell.office, node))["state"]["peerings"] == []
+
+
+async def test_maintenance_and_policy(shell: Shell) -> None:
+    node, _ = await routed(shell.office, 1)
+    assert "is drained" in await shell.run("maintenance", node, "--reason", "new disks")
+    assert (await newest(shell.office, node))["state"]["node"]["draining"] is True
+    assert "is back" in await shell.run("maintenance", node, "--end")
+    assert (await newest(shell.office, node))["state"]["node"]["draining"] is False
+    assert "inside.igp" in await shell.run("policy", "show")
+    assert (await shell.json("policy", "show"))["version"] == 0

@@ -6,6 +6,7 @@ from shared.cache.errors import (
     OutcomeUnknown,
     PayloadError,
     Reason,
+    TierMisconfigured,
     TierUnavailable,
 )
 from shared.cache.health import Healthz, TierHealth, TierState, healthz
@@ -15,7 +16,7 @@ from shared.cache.keys import Key, KeyFamily, KeyRegistry, Kind
 from shared.cache.lists import Appended, LogItem, LogPolicy, LogTarget, Outcome, WhenFull
 from shared.cache.metrics import PrometheusObserver
 from shared.cache.observer import CacheObserver, Unobserved
-from shared.cache.opening import open_cache
+from shared.cache.opening import check_tiers, open_cache
 from shared.cache.outcomes import Counted, Taken, TakeOutcome
 from shared.cache.prober import TierProber
 from shared.cache.settings import SentinelSettings, TierSettings
@@ -59,12 +60,14 @@ __all__ = [
     "Tier",
     "TierHealth",
     "TierInformation",
+    "TierMisconfigured",
     "TierProber",
     "TierSettings",
     "TierState",
     "TierUnavailable",
     "Unobserved",
     "WhenFull",
+    "check_tiers",
     "healthz",
     "open_cache",
 ]

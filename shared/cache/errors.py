@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from shared.cache.tier import Tier
-from shared.kernel.errors import Unavailable
+from shared.kernel.errors import AppError, Kind, Unavailable
 
 
 class Reason(StrEnum):
@@ -48,6 +48,13 @@ class LoadRecentlyFailed(Unavailable):
     """Loading this failed a moment ago and is not tried again yet."""
 
     code: ClassVar[str] = "load_recently_failed"
+
+
+class TierMisconfigured(AppError, ValueError):
+    """The settings of a key-value tier cannot work."""
+
+    kind: ClassVar[Kind] = Kind.INVALID
+    code: ClassVar[str] = "tier_misconfigured"
 
 
 class PayloadError(ValueError):

@@ -43,6 +43,11 @@ class Transport:
         self.pool_size = pool_size
         self.in_use = 0
 
+    @property
+    def encrypted(self) -> bool:
+        """Whether TLS is spoken."""
+        return self._endpoint.tls is not None
+
     def line(self) -> Line:
         """A connection outside the pool, not yet opened."""
         return new_line(self._tier, self._endpoint)

@@ -88,10 +88,10 @@ def problems_of(tier: Tier, database: int, seen: TierInformation) -> tuple[Probl
 
 def _policy_problems(tier: Tier, seen: TierInformation) -> list[Problem]:
     if tier is Tier.KV and seen.policy != "noeviction":
-        fix = "CONFIG SET maxmemory-policy noeviction"
+        fix = "CONFIG SET maxmemory-policy noeviction, or exchange the URLs if this is the server of cache"
         return [Problem("policy", f"kv holds only copies and evicts them ({seen.policy}): {fix}")]
     if tier is Tier.CACHE and seen.policy not in _EVICTING:
-        fix = "CONFIG SET maxmemory-policy allkeys-lru"
+        fix = "CONFIG SET maxmemory-policy allkeys-lru, or exchange the URLs if this is the server of kv"
         return [Problem("policy", f"cache does not evict the coldest ({seen.policy}): {fix}")]
     return []
 

@@ -6,6 +6,7 @@ import ssl
 from dataclasses import replace
 
 from shared.cache.cache import Cache
+from shared.cache.errors import TierMisconfigured
 from shared.cache.exchange import Transport
 from shared.cache.gateway import Gateway
 from shared.cache.hub import HubPolicy
@@ -41,12 +42,34 @@ def open_cache(
 def tls_context(settings: TierSettings) -> ssl.SSLContext:
     """One context for all connections: certificates are read once, host names always checked."""
     if (settings.tls_certificate is None) != (settings.tls_key is None):
-        raise ValueError("tls_certificate and tls_key are set together or not at all")
-    context = ssl.create_default_context(cafile=settings.tls_ca)
+        raise TierMisconfigured("tls_certificate and tls_key are set together or not at all")
+    try:
+        context = ssl.create_default_context(cafile=settings.tls_ca)
+    except OSError as error:
+        raise TierMisconfigured(f"{settings.tls_ca} (tls_ca) is no certificate: {_why(error)}") from error
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     if settings.tls_certificate is not None:
-        context.load_cert_chain(settings.tls_certificate, settings.tls_key)
+        try:
+            context.load_cert_chain(settings.tls_certificate, settings.tls_key)
+        except OSError as error:
+            pair = f"{settings.tls_certificate} and {settings.tls_key} (tls_certificate, tls_key)"
+            raise TierMisconfigured(f"{pair} are no certificate and its key: {_why(error)}") from error
     return context
+
+
+def check_tiers(settings: object) -> None:
+    """Raises TierMisconfigured for what `open_cache` would refuse of a service's tiers, naming the tier."""
+    for tier in Tier:
+        found = getattr(settings, tier.value, None)
+        if isinstance(found, TierSettings) and found.url is not None:
+            try:
+                _endpoint(found, tier, "check", 0)
+            except TierMisconfigured as refusal:
+                raise TierMisconfigured(f"{tier}: {refusal.detail}") from None
+
+
+def _why(error: OSError) -> str:
+    return error.strerror or type(error).__name__
 
 
 def _endpoint(settings: TierSettings, tier: Tier, service: str, database: int) -> Endpoint:

@@ -10,10 +10,11 @@ from datetime import timedelta
 
 from shared.cache.breaker import BreakerState
 from shared.cache.cache import Cache
+from shared.cache.diagnosis import sentence_for, sentence_of
 from shared.cache.errors import Reason
-from shared.cache.health import TierHealth, TierState, problems_of
+from shared.cache.health import Problem, TierHealth, TierState, problems_of
 from shared.cache.information import TierInformation, parse_information
-from shared.cache.replies import ErrorReply
+from shared.cache.replies import ErrorReply, RawErrorReply
 from shared.cache.tier import Tier
 from shared.cache.transport import ExchangeFailed, Line
 from shared.kernel.loops import Loop
@@ -25,6 +26,7 @@ _PROBE_WITHIN = 1.0
 #: Growth is judged over five minutes of probes, and not before half a minute of them.
 _SAMPLES = 150
 _SHORTEST_TREND = 30.0
+_TOO_LATE = ExchangeFailed(Reason.DEADLINE, sent=True)
 
 
 class TierProber:
@@ -53,8 +55,8 @@ class TierProber:
             async with asyncio.timeout(_PROBE_WITHIN):
                 seen = await self._ask()
         except (ExchangeFailed, TimeoutError) as error:
-            reason = error.reason if isinstance(error, ExchangeFailed) else Reason.DEADLINE
-            await self._missed(reason)
+            failed = error if isinstance(error, ExchangeFailed) else _TOO_LATE
+            await self._missed(failed)
         else:
             self._saw(seen, self._monotonic() - began)
 
@@ -74,17 +76,20 @@ class TierProber:
         await self._line.send("INFO")
         reply = await self._line.receive()
         if isinstance(reply, ErrorReply):
-            raise ExchangeFailed(reply.reason, sent=True)
+            raise ExchangeFailed(reply.reason, sent=True, met=sentence_of(RawErrorReply(reply.text)))
         return parse_information(reply.decode("utf-8", "replace"))
 
-    async def _missed(self, reason: Reason) -> None:
+    async def _missed(self, failed: ExchangeFailed) -> None:
         await self.aclose()
         self._failures += 1
         gateway = self._cache.gateway
         gateway.observer.probed(self._cache.tier, False, None, None)  # noqa: FBT003 - a measurement
         if self._failures >= _FAILURES_IN_A_ROW:
-            gateway.alarms.ring("tier_unavailable", reason)
-            self.health = TierHealth(self._cache.tier, TierState.UNAVAILABLE)
+            encrypted = gateway.transport is not None and gateway.transport.encrypted
+            said = failed.met or sentence_for(failed.reason, encrypted=encrypted)
+            problem = Problem(failed.reason, said)
+            gateway.alarms.ring("tier_unavailable", failed.reason, message=problem.message)
+            self.health = TierHealth(self._cache.tier, TierState.UNAVAILABLE, problems=(problem,))
 
     def _saw(self, seen: TierInformation, latency: float) -> None:
         cache, gateway = self._cache, self._cache.gateway

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+
+from shared.cache.errors import TierMisconfigured
 
 _PLAIN_SCHEMES = frozenset({"redis", "valkey"})
 _TLS_SCHEMES = frozenset({"rediss", "valkeys"})
 _DEFAULT_PORT = 6379
 _HIGHEST_PORT = 65_535
+_SHAPE = "the URL of a tier is scheme://user:password@host:port/database"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,11 @@ class SentinelSettings(BaseModel):
 
     def endpoints(self) -> list[tuple[str, int]]:
         """The sentinels' hosts and ports."""
-        parsed = [urlsplit(f"//{address}") for address in self.addresses]
-        return [(part.hostname or "", part.port or 26_379) for part in parsed]
+        try:
+            parsed = [urlsplit(f"//{address}") for address in self.addresses]
+            return [(part.hostname or "", part.port or 26_379) for part in parsed]
+        except ValueError:
+            raise TierMisconfigured("the address of a sentinel is host:port") from None
 
 
 class TierSettings(BaseModel):
@@ -82,13 +88,15 @@ class TierSettings(BaseModel):
         Checked here and not while the settings are validated: a validation error repeats what it was given.
         """
         if self.url is None:
-            raise ValueError("the tier has no URL")
-        parts = urlsplit(self.url.get_secret_value())
+            raise TierMisconfigured("the tier has no URL")
+        parts = _split(self.url.get_secret_value())
         if parts.scheme not in _PLAIN_SCHEMES | _TLS_SCHEMES:
-            raise ValueError("the URL of a tier begins with redis://, rediss://, valkey:// or valkeys://")
+            raise TierMisconfigured(
+                "the URL of a tier begins with redis://, rediss://, valkey:// or valkeys://"
+            )
         database = parts.path.strip("/")
         if not parts.hostname or (database and not database.isdecimal()) or parts.query:
-            raise ValueError("the URL of a tier is scheme://user:password@host:port/database")
+            raise TierMisconfigured(_SHAPE)
         return Address(
             host=parts.hostname,
             port=_port(parts.netloc),
@@ -99,11 +107,20 @@ class TierSettings(BaseModel):
         )
 
 
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:
+        # What it says repeats a part of the URL.
+        pass
+    raise TierMisconfigured(_SHAPE)
+
+
 def _port(netloc: str) -> int:
     # urlsplit names the offending text in its error; that text can be part of a password.
     text = netloc.rpartition("@")[2].rpartition("]")[2].rpartition(":")[2]
     if ":" not in netloc.rpartition("@")[2].rpartition("]")[2] or not text:
         return _DEFAULT_PORT
     if not text.isdecimal() or not 0 < int(text) <= _HIGHEST_PORT:
-        raise ValueError("the port of a tier's URL is a number up to 65535")
+        raise TierMisconfigured("the port of a tier's URL is a number up to 65535")
     return int(text)

@@ -12,6 +12,7 @@ import ssl
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shared.cache.diagnosis import sentence_of
 from shared.cache.errors import Reason
 from shared.cache.replies import ErrorReply, RawErrorReply, reason_on_opening
 from shared.cache.tier import Tier
@@ -26,10 +27,12 @@ Reply = Any
 class ExchangeFailed(Exception):
     """Nothing was answered. `sent` says whether the server may have carried the commands out."""
 
-    def __init__(self, reason: Reason, *, sent: bool) -> None:
+    def __init__(self, reason: Reason, *, sent: bool, met: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
         self.sent = sent
+        #: A sentence for people; empty where the reason says as much.
+        self.met = met
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class Line:
         try:
             await self._connection.connect()
         except Exception as error:  # noqa: BLE001 - no error of a client gets out
-            raise ExchangeFailed(reason_of(error, opening=True), sent=False) from None
+            raise ExchangeFailed(reason_of(error, opening=True), sent=False, met=sentence_of(error)) from None
 
     async def send(self, *command: bytes | str | int) -> None:
         """Write one command; raises ExchangeFailed."""
@@ -73,7 +76,7 @@ class Line:
         try:
             return await receive_from(self._connection)
         except Exception as error:  # noqa: BLE001 - no error of a client gets out
-            raise ExchangeFailed(reason_of(error), sent=True) from None
+            raise ExchangeFailed(reason_of(error), sent=True, met=sentence_of(error)) from None
 
     async def close(self) -> None:
         """Close without waiting for the peer."""

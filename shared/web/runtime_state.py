@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from fastapi import APIRouter, Depends
 
+from shared.cache import check_tiers
 from shared.runtime_state import Deployment, RedisRuntimeClient, check_deployment
 from shared.runtime_state.client import get_redis_runtime_client
 
@@ -42,8 +43,9 @@ def deployment_of(settings: DeployedSettings) -> Deployment:
 def check_start(settings: Any) -> None:
     """Refuse what the lifespan would refuse, before a server turns it into a traceback.
 
-    Raises RuntimeStateConfigurationError. A service without a runtime state has nothing to check.
+    Raises TierMisconfigured or RuntimeStateConfigurationError. What a service has none of is not checked.
     """
+    check_tiers(settings)
     if hasattr(settings, "runtime_state"):
         check_deployment(settings.runtime_state, deployment_of(settings))
 

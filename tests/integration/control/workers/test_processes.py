@@ -49,6 +49,25 @@ def test_more_than_one_worker_without_kv_is_refused_with_the_reason(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("verb", [("serve", "--workers", "2"), ("work",)], ids=" ".join)
+def test_an_address_that_cannot_work_ends_the_start_with_one_sentence(
+    on_sqlite: Prepared, tmp_path: Path, verb: tuple[str, ...]
+) -> None:
+    wrong = environment(on_sqlite, tmp_path, ROUTELOOM_CONTROL_KV__URL="http://:planted-word@kv.example")
+    done = subprocess.run(
+        [sys.executable, "-m", "control_server", *verb],
+        env=os.environ | wrong,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode in {69, 78}
+    assert "the URL of a tier begins with redis://" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "planted-word" not in done.stdout + done.stderr
+
+
 async def test_workers_share_a_socket_are_replaced_and_end_with_their_parent(
     on_postgres: Prepared, kv: KeyValueServer, tmp_path: Path
 ) -> None:

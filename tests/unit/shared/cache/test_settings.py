@@ -1,7 +1,17 @@
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 from pydantic import ValidationError
 
-from shared.cache import SentinelSettings, Tier, TierSettings, open_cache
+from shared.cache import (
+    SentinelSettings,
+    Tier,
+    TierMisconfigured,
+    TierSettings,
+    check_tiers,
+    open_cache,
+)
 
 
 def test_without_a_url_the_tier_is_not_configured() -> None:
@@ -69,3 +79,36 @@ def test_a_namespace_is_plain(namespace: str) -> None:
 def test_sentinels_have_a_port_of_their_own() -> None:
     sentinel = SentinelSettings(addresses=["one.example", "[2001:db8::1]:26380"], service="kv")
     assert sentinel.endpoints() == [("one.example", 26_379), ("2001:db8::1", 26_380)]
+
+
+def test_a_service_is_told_before_it_starts_which_tier_cannot_work(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.pem"
+    good, secret = TierSettings(url="redis://:sesame@cache.example"), "http://:sesame@kv.example"
+    check_tiers(SimpleNamespace(kv=TierSettings(), cache=good))
+    check_tiers(SimpleNamespace(cache=good))
+    for kv, said in (
+        (TierSettings(url=secret), "kv: the URL of a tier begins with redis://"),
+        (TierSettings(url="redis://[:sesame@kv.example"), "kv: the URL of a tier is scheme://"),
+        (
+            TierSettings(url="rediss://kv.example", tls_ca=missing),
+            f"kv: {missing} (tls_ca) is no certificate",
+        ),
+    ):
+        with pytest.raises(TierMisconfigured) as raised:
+            check_tiers(SimpleNamespace(kv=kv, cache=good))
+        assert raised.value.detail.startswith(said)
+        assert "sesame" not in f"{raised.value!r} {raised.value.__cause__!r} {raised.value.__context__!r}"
+
+
+@pytest.mark.parametrize("broken", ["tls_ca", "tls_certificate"])
+def test_a_file_that_is_no_certificate_is_named(tmp_path: Path, broken: str) -> None:
+    file = tmp_path / "empty.pem"
+    file.write_text("not a certificate")
+    files = {"tls_ca": file} if broken == "tls_ca" else {"tls_certificate": file, "tls_key": file}
+    with pytest.raises(TierMisconfigured, match=str(file)):
+        open_cache(TierSettings(url="rediss://cache.example", **files), Tier.CACHE, "tests", 1)
+
+
+def test_a_sentinel_without_a_proper_address_is_refused() -> None:
+    with pytest.raises(TierMisconfigured, match="host:port"):
+        SentinelSettings(addresses=["one.example:port"], service="kv").endpoints()

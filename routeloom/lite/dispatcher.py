@@ -1,41 +1,54 @@
-"""One origin for three services: requests go by path prefix, paths unchanged; three lifespans as one.
+"""One origin for three services: requests go by path prefix, paths unchanged.
 
-No Mount and no root_path: both lose lifespan state or warn, and every service serves its full paths.
+No Mount and no root_path: both lose lifespan state or warn, and every service serves its full paths. The
+applications that are given have their lifespans here; a `Later` comes up and goes down by itself.
 """
 
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from starlette.responses import JSONResponse
+
+from routeloom.lite.later import Later
 from shared.web.app import go_away
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.types import Receive, Scope, Send
 
+    Application: TypeAlias = FastAPI | Later
+
 _AUTH = ("/auth", "/.well-known/oauth-authorization-server/auth", "/.well-known/openid-configuration/auth")
 _REGISTRY = ("/registry",)
+_READY = "/readyz"
 
 
 class Dispatcher:
     """The ASGI application of Lite."""
 
-    def __init__(self, control: FastAPI, auth: FastAPI, registry: FastAPI) -> None:
+    def __init__(self, control: FastAPI, auth: Application, registry: Application) -> None:
         """Dispatch between the three; everything that is not auth's or registry's is control's."""
         self._control = control
         self._prefixes = [*((prefix, auth) for prefix in _AUTH), *((p, registry) for p in _REGISTRY)]
         self._apps = (registry, auth, control)
-        self.registry = registry
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, socket or the lifespan."""
         if scope["type"] == "lifespan":
             await self._lifespan(receive, send)
-            return
-        await self._owner(scope["path"])(scope, receive, send)
+        elif scope["path"] == _READY and (missing := self._missing()):
+            body = {"status": "not_ready", "starting": missing}
+            await JSONResponse(body, 503, headers={"Retry-After": "1"})(scope, receive, send)
+        else:
+            await self._owner(scope["path"])(scope, receive, send)
 
-    def _owner(self, path: str) -> FastAPI:
+    def _missing(self) -> list[str]:
+        """The whole is ready when every part of it is."""
+        return [app.name for app in self._apps if isinstance(app, Later) and app.app is None]
+
+    def _owner(self, path: str) -> Application:
         for prefix, app in self._prefixes:
             if path == prefix or path.startswith(prefix + "/"):
                 return app
@@ -46,7 +59,8 @@ class Dispatcher:
         async with AsyncExitStack() as stack:
             try:
                 for app in self._apps:
-                    await stack.enter_async_context(app.router.lifespan_context(app))
+                    if not isinstance(app, Later):
+                        await stack.enter_async_context(app.router.lifespan_context(app))
             except Exception as error:
                 await send({"type": "lifespan.startup.failed", "message": str(error)})
                 raise
@@ -57,4 +71,7 @@ class Dispatcher:
     async def go_away(self) -> None:
         """Tell the clients of every service that the server stops."""
         for app in self._apps:
-            await go_away(app)
+            if isinstance(app, Later):
+                await app.go_away()
+            else:
+                await go_away(app)

@@ -33,3 +33,10 @@ class HomeNotOurs(AppError):
 
     kind: ClassVar[Kind] = Kind.CONFLICT
     code: ClassVar[str] = "home_not_ours"
+
+
+class StillStarting(AppError):
+    """The service still starts."""
+
+    kind: ClassVar[Kind] = Kind.UNAVAILABLE
+    code: ClassVar[str] = "still_starting"

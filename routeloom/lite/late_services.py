@@ -1,0 +1,100 @@
+"""The services that come up after the portal answers: sign-in first, then the registry.
+
+Importing and building them is most of a start. A thread does it, so that the portal answers meanwhile; their
+modules are named here by strings or inside functions, and nowhere else in Lite's way to its address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from routeloom.lite.later import Later
+from shared.database import open_database
+from shared.database.migrations import upgrade
+from shared.kernel.principal import Role
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from fastapi import FastAPI
+
+    from auth_server.resources import AuthResources
+    from routeloom.lite.configuration import LiteSettings
+    from routeloom.lite.home import Home
+    from shared.database import DatabaseSettings
+    from shared.web.principals import Authenticator
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What the welcome tells of them."""
+
+    #: An address at which the first administrator makes an account; empty once there is one.
+    invitation: str
+    registry: FastAPI
+
+
+class LateServices:
+    """Sign-in and registry of one Lite."""
+
+    def __init__(self, home: Home, settings: LiteSettings, authenticate: Authenticator) -> None:
+        """`authenticate` knows whose token a caller of the registry bears."""
+        self.auth = Later("sign-in")
+        self.registry = Later("registry")
+        self._home = home
+        self._settings = settings
+        self._authenticate = authenticate
+
+    @asynccontextmanager
+    async def up(self) -> AsyncIterator[Arrived]:
+        """Both serve inside of this."""
+        async with AsyncExitStack() as stack:
+            resources = await self._bring_up_auth(stack)
+            registry = await self._bring_up_registry(stack)
+            yield Arrived(await _invitation(resources), registry)
+
+    async def _bring_up_auth(self, stack: AsyncExitStack) -> AuthResources:
+        settings = self._settings.auth
+        await migrate("auth_server", settings.database)
+        await asyncio.to_thread(import_module, "auth_server.commands")
+        from auth_server.app import create_app  # noqa: PLC0415 - the thread has imported it
+        from auth_server.commands import seed  # noqa: PLC0415
+        from auth_server.resources import open_resources  # noqa: PLC0415
+
+        await seed(settings)
+        resources = await stack.enter_async_context(open_resources(settings))
+        app = await asyncio.to_thread(create_app, settings, resources)
+        await stack.enter_async_context(self.auth.serving(app))
+        return resources
+
+    async def _bring_up_registry(self, stack: AsyncExitStack) -> FastAPI:
+        settings = self._settings.registry
+        await migrate("registry_server", settings.database)
+        if not self._home.sample_registry.exists():
+            commands = await asyncio.to_thread(import_module, "registry_server.commands")
+            await commands.seed(settings)
+        await asyncio.to_thread(import_module, "registry_server.app")
+        from registry_server.app import create_app  # noqa: PLC0415 - the thread has imported it
+
+        app = await asyncio.to_thread(create_app, settings, authenticate=self._authenticate)
+        await stack.enter_async_context(self.registry.serving(app))
+        return app
+
+
+async def _invitation(resources: AuthResources) -> str:
+    from auth_server.commands import has_administrator, make_invitation  # noqa: PLC0415 - imported by now
+
+    return "" if await has_administrator(resources) else await make_invitation(resources, Role.ADMIN)
+
+
+async def migrate(package: str, settings: DatabaseSettings) -> None:
+    """Bring the database of a service to this version's schema."""
+    database = open_database(settings)
+    try:
+        await upgrade(database, package)
+    finally:
+        await database.close()

@@ -102,8 +102,10 @@ def change(
     async def do(resources: AuthResources, session: AsyncSession, audit: Audit) -> None:
         try:
             named = json.loads(values)
-        except ValueError:
-            raise RegistrationRefused("What changes is given as JSON.") from None
+        except ValueError as refusal:
+            raise RegistrationRefused(
+                f'--set is no JSON ({refusal}). Give an object, such as {{"name": "Shop"}}.'
+            ) from None
         wanted = parse(ClientChange, named)
         client = await client_administration(resources, session, audit).change(SYSTEM, client_id, wanted)
         typer.echo(json.dumps(shown(client), indent=2))

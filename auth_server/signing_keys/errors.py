@@ -20,7 +20,7 @@ class SigningKeyNotFound(NotFound):
 
 
 class NextKeyTooYoung(AppError):
-    """The next key was published minutes ago, and not everybody has read it yet. Wait, or insist."""
+    """Not everybody has read the next key yet: it must be published for ten minutes. Wait, or use --now."""
 
     kind: ClassVar[Kind] = Kind.CONFLICT
     code: ClassVar[str] = "signing_key_too_young"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
+from auth_server.signing_keys.errors import NextKeyTooYoung
 from tests.conformance.auth.provider.keys import Holder, Signing, as_form
 from tests.conformance.auth.provider.provider import ISSUER, SHOP, SHOP_SECRET, Provider
+from tests.conformance.auth.provider.test_commands import Shell
 from tests.conformance.auth.provider.test_services import SERVICE, serve, service
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -121,3 +124,12 @@ async def test_a_media_type_may_be_written_in_capitals(provider: Provider) -> No
     form = {"Content-Type": "Application/X-WWW-Form-Urlencoded"}
     answer = await provider.http.post("/auth/userinfo", content="access_token=a", headers=form)
     assert answer.json()["error"] == "invalid_token"
+
+
+@pytest.mark.processes
+async def test_a_command_says_how_to_mend_what_it_was_given(
+    provider: Provider, database: tuple[str, Path]
+) -> None:
+    status, said = await Shell(*database).run("clients", "change", SHOP, "--set", "{")
+    assert (status != 0, "--set is no JSON" in said) == (True, True), said
+    assert "--now" in NextKeyTooYoung().detail

@@ -204,7 +204,7 @@ class RegistryObject:
     @property
     def indexed(self) -> bool:
         """Whether anything may be derived from it."""
-        return all(problem.severity is not Severity.ERROR for problem in self.problems)
+        return not self.problems or all(problem.severity is not Severity.ERROR for problem in self.problems)
 
     def values(self, name: str) -> list[str]:
         """Every value of the attribute, in the order of the file."""

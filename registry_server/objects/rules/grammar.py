@@ -7,6 +7,7 @@ or `+` continues the value above, a lone `+` is a blank line in it. What is read
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from registry_server.objects.schemas import Attribute, Problem, ProblemCode
 
@@ -70,7 +71,9 @@ def _read_plain(text: str) -> list[Attribute] | None:
     found = _LINES.findall(text)
     if len(found) != text.count("\n"):
         return None
-    return [Attribute(name, value, number) for number, (name, value) in enumerate(found, start=1)]
+    # Past the constructor's own frame: this makes every attribute of the registry.
+    make = partial(tuple.__new__, Attribute)
+    return [make((name, value, number)) for number, (name, value) in enumerate(found, start=1)]
 
 
 def _decode(raw: bytes) -> tuple[str, list[Problem]]:

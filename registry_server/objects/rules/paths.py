@@ -23,6 +23,8 @@ FILTERS = frozenset({b"data/filter.txt", b"data/filter6.txt"})
 
 def show(path: bytes) -> str:
     """A path as text that both databases take and index; two paths never look the same."""
+    if len(path) <= _LONGEST and _PLAIN.fullmatch(path):
+        return path.decode()
     text = path.replace(b"\\", b"\\\\").decode(errors="backslashreplace")
     if not text.isprintable():
         text = "".join(

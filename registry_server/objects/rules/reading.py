@@ -59,7 +59,9 @@ class _Judge:
             self._check_shape()
             key = self._check_key() or key
             self._check_values()
-        sound = all(SEVERITY_OF[problem.code] is not Severity.ERROR for problem in self.problems)
+        sound = not self.problems or all(
+            SEVERITY_OF[problem.code] is not Severity.ERROR for problem in self.problems
+        )
         references, derived = (self._references(), self._routes()) if sound else ((), ())
         return RegistryObject(
             object_class=self.place.object_class,

@@ -35,6 +35,8 @@ def index_rows(files: Iterable[FileVersion], first_id: int) -> IndexRows:
             problems.append(Problem(ProblemCode.EXECUTABLE, None, "the file is marked as a program"))
         if where is not None and file.raw is not None:
             problems = _store_object(rows, file, where, tuple(problems), first_id + len(rows.objects))
+        if not problems and file.path not in FILTERS:
+            continue
         path = show(file.path)
         if file.path in FILTERS and file.raw is not None:
             rows.filters.append((path, file.raw))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import typer
 from pydantic import ValidationError
+from pydantic.warnings import UnsupportedFieldAttributeWarning
 
 from control_server.access import ControlAuthenticator
 from control_server.app import create_app as create_control
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 
 def run_lite(*, port: int, home: Path | None, log_level: str, public_url: str = "") -> None:
     """Run until told to stop; a reason not to start is one sentence and a status that is not 0."""
+    # FastAPI switches it off around its analysis of a route, which in two threads at once does not hold.
+    warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)
     place = Home((home or default_home()).expanduser().absolute())
     run(_lite(place, port, log_level, public_url))
 

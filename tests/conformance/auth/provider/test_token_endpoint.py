@@ -85,7 +85,7 @@ async def test_d2_a_repeated_parameter(provider: Provider, name: str) -> None:
         (ABSENT, "invalid_request"),
         ("", "invalid_request"),
         ("password", "unsupported_grant_type"),
-        ("client_credentials", "unsupported_grant_type"),
+        ("client_credentials", "unauthorized_client"),
         ("é\N{SNOWMAN}", "unsupported_grant_type"),
     ],
 )

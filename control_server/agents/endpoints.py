@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 
 from control_server.agents.dependencies import AgentNode, Link
 from shared.protocol.frames import Heartbeat
+from shared.web.routing import Router
 
-router = APIRouter(prefix="/api/v1/agent", tags=["agent"])
+router = Router(prefix="/api/v1/agent", tags=["agent"])
 
 
 class ReportReceived(BaseModel):

@@ -8,7 +8,6 @@ import json
 from typing import Any
 
 import structlog
-from fastapi import APIRouter
 from pydantic import ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -30,9 +29,10 @@ from shared.protocol.frames import (
 )
 from shared.web import sockets
 from shared.web.request_ids import request_id
+from shared.web.routing import Router
 
 log = structlog.get_logger(__name__)
-router = APIRouter()
+router = Router()
 
 _HELLO_SECONDS = 10
 #: A farewell waits so long for a slow agent to take what is queued before it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, status
+from fastapi import Query, status
 
 from control_server.alerts.dependencies import AlertAdmin, AlertReader, Alerts
 from control_server.alerts.schemas import (
@@ -16,8 +16,9 @@ from control_server.alerts.schemas import (
     IncidentRead,
     TestStarted,
 )
+from shared.web.routing import Router
 
-router = APIRouter(prefix="/api/v1/alerts", tags=["alerts"])
+router = Router(prefix="/api/v1/alerts", tags=["alerts"])
 
 Limit = Annotated[int, Query(ge=1, le=500)]
 

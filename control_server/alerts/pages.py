@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from control_server.alerts.dependencies import AlertAdmin, AlertReader, Alerts
@@ -14,8 +14,9 @@ from shared.kernel.principal import Principal, Scope
 from shared.web.forms import drawn_again, field_messages, parse
 from shared.web.problems import STATUS_OF_KIND
 from shared.web.rendering import render
+from shared.web.routing import Router
 
-router = APIRouter(prefix="/alerts", include_in_schema=False)
+router = Router(prefix="/alerts", include_in_schema=False)
 
 _UNTYPED = {"name": "", "url": ""}
 _SHOWN = 50

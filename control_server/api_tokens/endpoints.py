@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fastapi import APIRouter, status
+from fastapi import status
 
 from control_server.api_tokens.dependencies import ApiTokens, TokenAdmin, TokenOwner
 from control_server.api_tokens.schemas import ApiTokenCreate, ApiTokenCreated, ApiTokenRead, TokenId
 from control_server.audit.dependencies import AuditTrail
+from shared.web.routing import Router
 
-router = APIRouter(prefix="/api/v1/tokens", tags=["access tokens"])
+router = Router(prefix="/api/v1/tokens", tags=["access tokens"])
 
 
 @router.get("")

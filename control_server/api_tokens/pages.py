@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from control_server.api_tokens.dependencies import ApiTokens, TokenOwner
@@ -15,8 +15,9 @@ from shared.kernel.principal import Principal, Scope
 from shared.web.forms import drawn_again, field_messages, parse
 from shared.web.problems import STATUS_OF_KIND
 from shared.web.rendering import render
+from shared.web.routing import Router
 
-router = APIRouter(prefix="/access/tokens", include_in_schema=False)
+router = Router(prefix="/access/tokens", include_in_schema=False)
 
 _UNTYPED = TypedToken(expires_in="7776000", scopes=[Scope.FLEET_READ])
 

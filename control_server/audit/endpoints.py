@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import StreamingResponse
 
 from control_server.audit.dependencies import AuditReader, AuditTrail, Exports
 from shared.web.audit.schemas import AuditFilter, AuditPage, ExportForm
+from shared.web.routing import Router
 
 _MEDIA_TYPES = {ExportForm.CSV: "text/csv; charset=utf-8", ExportForm.JSONL: "application/jsonl"}
 
-router = APIRouter(prefix="/api/v1/audit", tags=["audit"])
+router = Router(prefix="/api/v1/audit", tags=["audit"])
 
 
 @router.get("")

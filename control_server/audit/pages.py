@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from control_server.audit.dependencies import AuditReader, AuditTrail
 from shared.kernel.errors import InvalidInput
@@ -13,8 +13,9 @@ from shared.web.audit.rules import changes
 from shared.web.audit.schemas import AuditFilter
 from shared.web.forms import field_messages, parse
 from shared.web.rendering import render
+from shared.web.routing import Router
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 _SHOWN = 50
 _FIELDS = ("actor", "action", "object_type", "object_id", "since", "until")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request, Response, status
+from fastapi import Path, Query, Request, Response, status
 
 from control_server.agents.dependencies import AgentNode
 from control_server.desired_state.dependencies import GenerationsOf, Number, Previews, PreviewWriter
@@ -23,6 +23,7 @@ from control_server.policy.dependencies import Reader
 from control_server.policy.schemas import ChangePreview
 from shared.protocol.desired_state.document import PublishedState
 from shared.web.problems import Problem
+from shared.web.routing import Router
 
 _FULL: dict[int | str, dict[str, Any]] = {
     503: {"model": Problem, "description": "The temporary state is away, or has no room for this bundle now"}
@@ -30,7 +31,7 @@ _FULL: dict[int | str, dict[str, Any]] = {
 #: What a person rendered is shown as text or saved, never run by a browser.
 _HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-store"}
 
-router = APIRouter(prefix="/api/v1/previews", tags=["previews"])
+router = Router(prefix="/api/v1/previews", tags=["previews"])
 
 PreviewId = Annotated[str, Path(pattern=PREVIEW_ID_PATTERN)]
 
@@ -81,8 +82,8 @@ async def close_preview(_writer: PreviewWriter, preview_id: PreviewId, previews:
     await previews.close(preview_id)
 
 
-generations = APIRouter(prefix="/api/v1/nodes", tags=["generations"])
-agents = APIRouter(prefix="/api/v1/agent", tags=["agent"])
+generations = Router(prefix="/api/v1/nodes", tags=["generations"])
+agents = Router(prefix="/api/v1/agent", tags=["agent"])
 
 
 @generations.get("/{node_id}/generations")

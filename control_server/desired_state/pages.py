@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from control_server.desired_state.dependencies import GenerationDesk, Number, PreviewWriter, Shelf
 from control_server.nodes.schemas import NodeId
 from control_server.policy.dependencies import Reader
 from shared.web.rendering import render
+from shared.web.routing import Router
 
-router = APIRouter(prefix="/nodes", include_in_schema=False)
+router = Router(prefix="/nodes", include_in_schema=False)
 
 _SHOWN = 50
 

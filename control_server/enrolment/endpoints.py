@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Query, Request, Response, status
+from fastapi import Path, Query, Request, Response, status
 
 from control_server.enrolment.dependencies import EnrolmentAdmin, Enrolments
 from control_server.enrolment.schemas import (
@@ -17,10 +17,11 @@ from control_server.enrolment.schemas import (
     RegistrationRead,
 )
 from shared.protocol.enrolment import EnrolmentChallenge, EnrolmentRequest, EnrolmentResult
+from shared.web.routing import Router
 
-tokens = APIRouter(prefix="/api/v1/enrolment-tokens", tags=["enrolment"])
-registrations = APIRouter(prefix="/api/v1/registrations", tags=["enrolment"])
-agents = APIRouter(prefix="/api/v1/agent/enrol", tags=["agent"])
+tokens = Router(prefix="/api/v1/enrolment-tokens", tags=["enrolment"])
+registrations = Router(prefix="/api/v1/registrations", tags=["enrolment"])
+agents = Router(prefix="/api/v1/agent/enrol", tags=["agent"])
 
 TokenId = Annotated[str, Path(pattern=r"^[0-9a-z]{12}$")]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Form, Path, Query, Request, Response
+from fastapi import Form, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from control_server.agents.dependencies import Link
@@ -16,8 +16,9 @@ from control_server.nodes.schemas import NodeId
 from shared.web.forms import drawn_again, field_messages, parse
 from shared.web.problems import STATUS_OF_KIND
 from shared.web.rendering import render
+from shared.web.routing import Router
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 
 @router.get("/enrolment")

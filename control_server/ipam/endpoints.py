@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, status
+from fastapi import status
 
 from control_server.ipam.dependencies import IpamOf
 from control_server.ipam.schemas import AllocationList, PoolCreate, PoolList, PoolName, PoolRead
 from control_server.policy.dependencies import Reader, Writer
+from shared.web.routing import Router
 
-router = APIRouter(prefix="/api/v1/pools", tags=["pools"])
+router = Router(prefix="/api/v1/pools", tags=["pools"])
 
 
 @router.get("")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Query, status
+from fastapi import Query, status
 
 from control_server.jobs.dependencies import JobReader, Jobs, JobWriter
 from control_server.jobs.schemas import (
@@ -18,8 +18,9 @@ from control_server.jobs.schemas import (
     RequeueRequest,
     Started,
 )
+from shared.web.routing import Router
 
-router = APIRouter(prefix="/api/v1/jobs", tags=["jobs"])
+router = Router(prefix="/api/v1/jobs", tags=["jobs"])
 
 
 @router.get("")

@@ -5,14 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from control_server.jobs.dependencies import JobReader, Jobs, JobWriter
 from control_server.jobs.schemas import KindName, QueueName
 from shared.web.rendering import render
+from shared.web.routing import Router
 
-router = APIRouter(prefix="/jobs", include_in_schema=False)
+router = Router(prefix="/jobs", include_in_schema=False)
 
 
 @router.get("")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response, status
+from fastapi import Response, status
 
 from control_server.agents.dependencies import Link
 from control_server.nodes.dependencies import AccessAdmin, Facts, FleetReader, FleetWriter, Nodes
@@ -17,8 +17,9 @@ from control_server.nodes.schemas import (
 )
 from control_server.policy.dependencies import PublisherOf, ReadVersion, tag
 from control_server.policy.schemas import ChangePreview
+from shared.web.routing import Router
 
-router = APIRouter(prefix="/api/v1/nodes", tags=["nodes"])
+router = Router(prefix="/api/v1/nodes", tags=["nodes"])
 
 
 @router.get("")

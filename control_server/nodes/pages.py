@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi import Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from control_server.nodes.dependencies import Facts, FleetReader, FleetWriter, Joined, Nodes
@@ -21,8 +21,9 @@ from shared.kernel.errors import AppError
 from shared.web.forms import drawn_again, parse
 from shared.web.problems import STATUS_OF_KIND
 from shared.web.rendering import render
+from shared.web.routing import Router
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 Sorting = Literal["name", "-name", "state", "-state", "seen", "-seen"]
 

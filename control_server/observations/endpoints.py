@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, status
+from fastapi import status
 
 from control_server.agents.dependencies import AgentNode, Link
 from control_server.nodes.dependencies import Nodes
@@ -12,9 +12,10 @@ from control_server.observations.schemas import ObservationRead
 from control_server.policy.dependencies import Reader, Writer
 from shared.protocol.fleet import ApplyResult, ReconciliationReport, RuntimeSnapshot
 from shared.protocol.frames import SnapshotRequest
+from shared.web.routing import Router
 
-router = APIRouter(prefix="/api/v1/nodes", tags=["nodes"])
-agents = APIRouter(prefix="/api/v1/agent/reports", tags=["agent"])
+router = Router(prefix="/api/v1/nodes", tags=["nodes"])
+agents = Router(prefix="/api/v1/agent/reports", tags=["agent"])
 
 
 @router.get("/{node_id}/observation")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from control_server.nodes.schemas import NodeId
 from control_server.observations.dependencies import Look
 from control_server.policy.dependencies import Reader
 from shared.web.rendering import render
+from shared.web.routing import Router
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 
 @router.get("/nodes/{node_id}")

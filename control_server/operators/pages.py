@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, FastAPI, Form, Query, Request, Response
+from fastapi import Depends, FastAPI, Form, Query, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 from starlette.routing import Match
 
@@ -35,8 +35,9 @@ from shared.web.head import no_head
 from shared.web.principals import find_principal
 from shared.web.problems import refused, wants_page
 from shared.web.rendering import render
+from shared.web.routing import Router
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 NextPage = Annotated[str, Query(alias="next", max_length=2000)]
 NextField = Annotated[str, Form(alias="next", max_length=2000)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response, status
+from fastapi import Query, Response, status
 
 from control_server.nodes.schemas import NodeId
 from control_server.peerings.dependencies import LinksOf, PeeringsOf
@@ -22,9 +22,10 @@ from control_server.peerings.schemas import (
 )
 from control_server.policy.dependencies import Reader, ReadVersion, Writer, tag
 from control_server.policy.schemas import ChangePreview
+from shared.web.routing import Router
 
-peerings = APIRouter(prefix="/api/v1/peerings", tags=["peerings"])
-links = APIRouter(prefix="/api/v1/links", tags=["peerings"])
+peerings = Router(prefix="/api/v1/peerings", tags=["peerings"])
+links = Router(prefix="/api/v1/links", tags=["peerings"])
 
 _GONE: dict[int | str, dict[str, Any]] = {204: {"description": "Deleted; 200 answers a preview"}}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi import Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from control_server.nodes.schemas import NodeId
@@ -18,8 +18,9 @@ from shared.kernel.errors import AppError
 from shared.web.forms import drawn_again
 from shared.web.problems import STATUS_OF_KIND
 from shared.web.rendering import render
+from shared.web.routing import Router
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 
 @router.get("/nodes/{node_id}/peerings")

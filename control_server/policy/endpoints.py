@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from control_server.policy.dependencies import PolicyOf, PublisherOf, Reader, ReadVersion, Writer, tag
 from control_server.policy.schemas import ChangePreview, PolicyRead, PolicyWrite
+from shared.web.routing import Router
 
-router = APIRouter(prefix="/api/v1/policy", tags=["policy"])
+router = Router(prefix="/api/v1/policy", tags=["policy"])
 
 
 @router.get("")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
 from control_server.portal.dependencies import Tiers, TiersReader
 from control_server.portal.schemas import TiersRead
+from shared.web.routing import Router
 
-router = APIRouter(prefix="/api/v1/tiers", tags=["tiers"])
+router = Router(prefix="/api/v1/tiers", tags=["tiers"])
 
 
 @router.get("")

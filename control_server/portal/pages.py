@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from control_server.nodes.dependencies import FleetReader, Nodes
 from control_server.nodes.rules import matching
 from control_server.portal.dependencies import FleetPulseOf, RecentProbes, Tiers, TiersReader
 from shared.web.rendering import render
+from shared.web.routing import Router
 from shared.web.streams import stream_events
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 
 @router.get("/")

@@ -6,16 +6,17 @@ from collections.abc import AsyncIterator
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request, Response, status
+from fastapi import Query, Request, Response, status
 from sse_starlette import ServerSentEvent
 
 from control_server.probes.dependencies import FleetReader, Following, ProbeRunner, Probes, Reader, Viewer
 from control_server.probes.rules import event_id
 from control_server.probes.schemas import ProbeCreate, ProbeFilter, ProbePage, ProbeRead, ProbeStarted
 from control_server.probes.service import ProbeReader
+from shared.web.routing import Router
 from shared.web.streams import sse, stream_events
 
-router = APIRouter(prefix="/api/v1/probes", tags=["probes"])
+router = Router(prefix="/api/v1/probes", tags=["probes"])
 
 
 @router.post("", status_code=status.HTTP_202_ACCEPTED)

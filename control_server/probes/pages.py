@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, Field
 
@@ -19,8 +19,9 @@ from shared.protocol.probes import ProbeOptions, Tool
 from shared.web.forms import drawn_again, field_messages, parse
 from shared.web.problems import STATUS_OF_KIND
 from shared.web.rendering import render
+from shared.web.routing import Router
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 _LISTED = 20
 

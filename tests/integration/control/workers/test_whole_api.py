@@ -169,7 +169,7 @@ async def test_no_answer_of_the_whole_api_changes(world: World, tmp_path: Path, 
         async with town(world, small.url) as opened, spoiler.at_work():
             for number in range(rounds):
                 # What an idle server needs is most of the megabyte, so that hardly a key finds room; in three
-                # there are hits and evictions.
+                # they live until the next FLUSHALL.
                 tell(small, f"CONFIG SET maxmemory {'3mb' if number % 2 else '1mb'}")
                 assert not different(await ask_all(opened, world, asked), expected)
     assert spoiler.flushed > rounds

@@ -54,9 +54,10 @@ class JobDesk:
     async def overview(self) -> JobsRead:
         """Queues, workers and schedules. Raises JobsUnavailable."""
         queues = [await self._read_queue(name, queue) for name, queue in self.durable.queues.items()]
+        leases = [lease for name in self.durable.queues for lease in await self._leases(name)]
         async with self.database.reading() as session:
             jobs = JobRepository(session)
-            workers = [self._read_worker(row) for row in await jobs.list_workers()]
+            workers = [self._read_worker(row, leases) for row in await jobs.list_workers()]
             results = await jobs.list_results()
         schedules = [
             ScheduleRead(
@@ -72,7 +73,7 @@ class JobDesk:
             kept_in=self.durable.kind,
             queues=queues,
             workers=workers,
-            leases=[lease for name in self.durable.queues for lease in await self._leases(name)],
+            leases=leases,
             schedules=schedules,
         )
 
@@ -128,15 +129,21 @@ class JobDesk:
         )
 
     async def _leases(self, queue: str) -> list[LeaseRead]:
-        return [_read_lease(queue, job) for job in await _asked(self._queue(queue).leased())]
+        return [_read_lease(queue, job) for job in await _asked(self._queue(queue).leased(_AT_ONCE))]
 
-    def _read_worker(self, row: JobWorker) -> WorkerRead:
+    def _read_worker(self, row: JobWorker, leases: Sequence[LeaseRead]) -> WorkerRead:
+        """A worker, and of what its last heartbeat held only what is still leased to it.
+
+        One that was killed never says that it holds nothing any more, and its jobs go on elsewhere.
+        """
+        held = {(lease.queue, lease.job_id, lease.attempt) for lease in leases if lease.worker_id == row.id}
+        running = [RunningRead.model_validate(each) for each in row.running]
         return WorkerRead(
             worker_id=row.id,
             started_at=row.started_at,
             seen_at=row.seen_at,
             alive=self.now() - row.seen_at <= _ALIVE,
-            running=[RunningRead.model_validate(each) for each in row.running],
+            running=[job for job in running if (job.queue, job.job_id, job.attempt) in held],
         )
 
     async def _note(self, actor: Principal, action: str, queue: str, after: dict[str, Any]) -> None:

@@ -4,7 +4,8 @@ import asyncio
 from datetime import timedelta
 
 from control_server.durable import UPKEEP
-from control_server.jobs.schemas import JobKind
+from control_server.jobs.repository import JobRepository
+from control_server.jobs.schemas import JobKind, RunningRead
 from shared.durable import JobState, QueuedJob
 from tests.integration.control.conftest import signed_in
 from tests.integration.control.jobs.plant import Plant, becomes
@@ -102,6 +103,11 @@ class TestJanitor:
         assert counts.pending == len(scheduled)
 
 
+async def shown_as_running(plant: Plant) -> dict[str, list[str]]:
+    workers = (await plant.admin.get("/api/v1/jobs")).json()["workers"]
+    return {worker["worker_id"]: [job["job_id"] for job in worker["running"]] for worker in workers}
+
+
 class TestDesk:
     async def test_shows_queues_workers_and_results(self, plant: Plant) -> None:
         work = Work()
@@ -136,6 +142,25 @@ class TestDesk:
         await asyncio.gather(task, return_exceptions=True)
         after = (await plant.admin.get("/api/v1/jobs")).json()
         assert (after["workers"], after["leases"]) == ([], [])
+
+    async def test_a_killed_worker_is_not_said_to_do_what_another_has_taken_over(self, plant: Plant) -> None:
+        queue, now = plant.resources.durable.queues[UPKEEP], plant.resources.now()
+        await queue.enqueue(JOB)
+        lease = await queue.lease("killed")
+        assert lease is not None
+        held = RunningRead(queue=UPKEEP, job_id="one", kind="work.test", attempt=lease.attempt, since=now)
+        running = [held.model_dump(mode="json")]
+        async with plant.resources.database.transaction() as session:
+            await JobRepository(session).write_heartbeat(
+                {"id": "killed", "started_at": now, "seen_at": now, "running": running}
+            )
+        assert await shown_as_running(plant) == {"killed": ["one"]}
+
+        async def taken_over() -> bool:
+            return await queue.lease("other", wait=timedelta(seconds=1)) is not None
+
+        await becomes(taken_over)
+        assert await shown_as_running(plant) == {"killed": []}
 
     async def test_dead_jobs_are_requeued_and_purged_and_the_trail_tells_of_it(self, plant: Plant) -> None:
         work = Work(failures=99)

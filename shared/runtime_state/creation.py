@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shared.runtime_state.allocation import keep_large_values_apart
 from shared.runtime_state.facade import RedisRuntimeClient
 from shared.runtime_state.locations import DEADLINE, MemoryLocation, parse_location
 from shared.runtime_state.memory_backend import InMemoryRuntimeStateBackend
@@ -27,6 +28,7 @@ def open_client(
     `limits` are for memory, `deadline` is for every call to a server.
     """
     if isinstance(location, MemoryLocation):
+        keep_large_values_apart()
         return RedisRuntimeClient(InMemoryRuntimeStateBackend(limits), prefix=prefix)
     # Only who has a server needs its client, whose import takes longer than all the rest here.
     from shared.runtime_state.redis_backend import RedisRuntimeStateBackend  # noqa: PLC0415

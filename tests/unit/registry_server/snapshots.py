@@ -27,7 +27,7 @@ def snapshot_of(files: Mapping[str | bytes, Content], version: int = 1) -> Snaps
             facts=Facts(version, "0123456789abcdef", AT, AT),
             objects=[(row[0], row[2], row[3], row[4], row[6], row[8], row[7]) for row in objects],
             references=[(row[0], row[2], row[3]) for row in rows.references],
-            routes=rows.routes,
+            routes=[*rows.routes],
             filters=dict(rows.filters),
         )
     )

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import itertools
 import re
+import socket
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -122,6 +123,7 @@ class Spoiler:
     def __init__(self, server: KeyValueServer) -> None:
         self.server = server
         self.flushed = 0
+        self.written = 0
 
     @asynccontextmanager
     async def at_work(self) -> AsyncIterator[None]:
@@ -137,8 +139,10 @@ class Spoiler:
         reader, writer = await asyncio.open_connection(self.server.host, self.server.port)
         try:
             while True:
-                for _ in range(4):
-                    await self._say(reader, writer, *(f"SET junk:{n} {'x' * 4000}" for n in range(50)))
+                for _ in range(16):
+                    names = range(self.written, self.written + 50)
+                    await self._say(reader, writer, *(f"SET junk:{n} {'x' * 4000}" for n in names))
+                    self.written += 50
                 await self._say(reader, writer, "FLUSHALL")
                 self.flushed += 1
         finally:
@@ -149,6 +153,17 @@ class Spoiler:
         writer.write("".join(f"{command}\r\n" for command in commands).encode())
         for _ in commands:
             assert (await reader.readline()).startswith((b"+", b"-OOM"))
+
+
+def counters(server: KeyValueServer) -> dict[str, int]:
+    """The numbers of `INFO stats`."""
+    with socket.create_connection((server.host, server.port), timeout=10) as asking:
+        asking.sendall(b"INFO stats\r\n")
+        with asking.makefile("rb") as answer:
+            size = int(answer.readline().removeprefix(b"$"))
+            lines = answer.read(size).decode().splitlines()
+    pairs = (line.partition(":") for line in lines)
+    return {name: int(value) for name, _, value in pairs if value.isdigit()}
 
 
 @pytest.fixture
@@ -169,10 +184,13 @@ async def test_no_answer_of_the_whole_api_changes(world: World, tmp_path: Path, 
         async with town(world, small.url) as opened, spoiler.at_work():
             for number in range(rounds):
                 # What an idle server needs is most of the megabyte, so that hardly a key finds room; in three
-                # they live until the next FLUSHALL.
+                # they live until junk has pushed them out, or until the next FLUSHALL.
                 tell(small, f"CONFIG SET maxmemory {'3mb' if number % 2 else '1mb'}")
                 assert not different(await ask_all(opened, world, asked), expected)
+        counted = counters(small)
     assert spoiler.flushed > rounds
+    assert counted["evicted_keys"] > 0
+    assert counted["keyspace_hits"] > 0
 
 
 FOREIGN = ("[]", '"text"', '{"value":{"a":[1]},"version":"x"}', "\\xff\\x00 not JSON")

@@ -23,6 +23,14 @@ structlog.configure(
 )
 
 
+@pytest.fixture(autouse=True)
+def logs_as_before() -> Iterator[None]:
+    """A program under test that sets up its logging does so for itself, not for the tests after it."""
+    before = structlog.get_config()
+    yield
+    structlog.configure(**before)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def loopback_only() -> Iterator[LoopbackOnly]:
     with LoopbackOnly() as guard:

@@ -25,7 +25,7 @@ def functions(path: Path) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionD
 
 
 @cache
-def tests_of_rows() -> dict[str, list[str]]:
+def named_after_rows() -> dict[str, list[str]]:
     """The tests of each row that run by default, by the names in the sources."""
     found: dict[str, list[str]] = {}
     for path in sorted(HERE.rglob("test_*.py")):
@@ -41,11 +41,11 @@ def tests_of_rows() -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("row", all_rows())
 def test_a_row_has_a_test(row: str) -> None:
-    assert tests_of_rows().get(row), f"{row}: {all_rows()[row].requirement}"
+    assert named_after_rows().get(row), f"{row}: {all_rows()[row].requirement}"
 
 
 def test_every_name_is_that_of_a_row() -> None:
-    unknown = {row: tests for row, tests in tests_of_rows().items() if row not in all_rows()}
+    unknown = {row: tests for row, tests in named_after_rows().items() if row not in all_rows()}
     assert unknown == {}
 
 

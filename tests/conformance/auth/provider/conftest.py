@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from shared.cache.failures import ProcessCounter
 from shared.testing.servers import PostgresServer
 from tests.conformance.auth.provider.provider import Person, Provider, fill, open_provider
 
@@ -30,6 +31,17 @@ async def provider(database: tuple[str, Path]) -> AsyncIterator[Provider]:
     await fill(url, directory)
     async with open_provider(url, directory) as opened:
         yield opened
+
+
+@pytest.fixture(autouse=True)
+def forgives_the_address(request: pytest.FixtureRequest) -> None:
+    """All tests ask from one address: what one of them failed at must not shut out the next."""
+    if "provider" in request.fixturenames:
+        state = request.getfixturevalue("provider").app.state
+        for throttle in (state.throttle, state.device_throttle):
+            for counter in throttle.counters:
+                if isinstance(counter, ProcessCounter):
+                    counter.forget()
 
 
 @pytest_asyncio.fixture(loop_scope="session")

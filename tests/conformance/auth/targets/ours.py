@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -134,11 +134,13 @@ async def _register(provider: Provider, client: Client) -> None:
 @asynccontextmanager
 async def open_ours(database_url: str, directory: Path, kv_url: str | None) -> AsyncIterator[Ours]:
     """The server on a fresh database, its clients registered."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(KV_URL, kv_url or "")
-        await fill(database_url, directory)
-        async with open_provider(database_url, directory) as provider:
-            for client in CLIENTS:
-                await _register(provider, client)
-            metadata = (await provider.http.get("/auth/.well-known/openid-configuration")).json()
-            yield Ours(provider, metadata)
+    async with AsyncExitStack() as stack:
+        # Only while it is opened: it may live beside the tests of other files.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(KV_URL, kv_url or "")
+            await fill(database_url, directory)
+            provider = await stack.enter_async_context(open_provider(database_url, directory))
+        for client in CLIENTS:
+            await _register(provider, client)
+        metadata = (await provider.http.get("/auth/.well-known/openid-configuration")).json()
+        yield Ours(provider, metadata)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -23,11 +24,13 @@ REFUSALS = {401, 410}
 async def house(weathered: KeyValueServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
     directory: Path = tmp_path_factory.mktemp("house")
     url = f"sqlite:///{directory / 'auth.db'}"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(KV_URL, weathered.url)
-        await migrate(url)
-        async with open_house(url, directory) as opened:
-            yield opened
+    async with AsyncExitStack() as stack:
+        # Only while it is opened: it may live beside the tests of other files.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(KV_URL, weathered.url)
+            await migrate(url)
+            opened = await stack.enter_async_context(open_house(url, directory))
+        yield opened
 
 
 _numbers = iter(range(10_000))

@@ -23,6 +23,7 @@ from shared.protocol.probes import (
     TargetRules,
     Tool,
 )
+from shared.protocol.reports import PrefixAcknowledged, PrefixReport, TrafficSample
 
 PROTOCOL_VERSION = 1
 #: Greatest frame in bytes, either way; a longer one is answered with close code 4413.
@@ -151,7 +152,9 @@ AgentFrame = Annotated[
     | Pong
     | ApplyResult
     | ReconciliationReport
-    | RuntimeSnapshot,
+    | RuntimeSnapshot
+    | TrafficSample
+    | PrefixReport,
     Field(discriminator="type"),
 ]
 AGENT_FRAME: TypeAdapter[AgentFrame] = TypeAdapter(AgentFrame)
@@ -159,6 +162,7 @@ AGENT_FRAME_TYPES = frozenset(
     {
         *("hello", "heartbeat", "probe_accepted", "probe_output", "probe_done", "pong"),
         *("apply_result", "reconciliation_report", "runtime_snapshot"),
+        *("traffic_sample", "prefix_report"),
     }
 )
 
@@ -260,6 +264,7 @@ ServerFrame = Annotated[
     | ProbeRefused
     | DesiredStateUpdated
     | SnapshotRequest
+    | PrefixAcknowledged
     | Ping
     | Goodbye
     | ErrorFrame,
@@ -275,6 +280,7 @@ SERVER_FRAME_TYPES = frozenset(
         "probe_refused",
         "desired_state_updated",
         "snapshot_request",
+        "prefix_acknowledged",
         "ping",
         "goodbye",
         "error",

@@ -1,0 +1,1 @@
+"""How restless sessions and prefixes are: scored, explained, and remembered."""

@@ -1,0 +1,1 @@
+"""How nodes are, why, since when, and what was before."""

@@ -1,0 +1,1 @@
+"""What went wrong and is over, or is not: one row each, opened and closed once."""

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from shared.web.translation import lazy as _
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from jinja2 import Environment
 
@@ -47,6 +47,7 @@ class Formats:
             "milliseconds": self.milliseconds,
             "size": self.size,
             "bitrate": self.bitrate,
+            "measure": self.measure,
             "duration": self.duration,
             "age": self.age,
             "ago": self.ago,
@@ -83,6 +84,20 @@ class Formats:
     def bitrate(self, value: float | None) -> str:
         """Bits a second in decimal units."""
         return MISSING if value is None else self._scaled(value, 1000, _BITS)
+
+    def measure(self, value: float | None, unit: str) -> str:
+        """A value of a chart, in the unit that the chart is named for."""
+        return self._measures[unit](value)
+
+    @property
+    def _measures(self) -> Mapping[str, Callable[[float | None], str]]:
+        return {
+            "bitrate": self.bitrate,
+            "milliseconds": self.milliseconds,
+            "number": self.number,
+            "percent": self.percent,
+            "size": self.size,
+        }
 
     def _scaled(self, value: float, step: int, units: tuple[str, ...]) -> str:
         place = 0

@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse
 
 from shared.kernel.clock import Clock, utc_now
 from shared.kernel.principal import Scope
-from shared.web import csrf
+from shared.web import charts, csrf
 from shared.web.field_words import words
 from shared.web.formats import Formats
 from shared.web.navigation import Group, NavigationItem, visible_groups
@@ -219,6 +219,7 @@ def _environment(loader: BaseLoader, language: Language, static: StaticFiles, no
     environment.globals["csrf_field"] = _csrf_field
     environment.filters["field_words"] = lambda error: words(error, language)
     Formats(language, now).install(environment)
+    charts.install(environment)
     return environment
 
 

@@ -22,11 +22,14 @@ STATIC_ROOT = Path(__file__).parent / "static"
 #: What `shared.web.packing` made of them.
 PACKED_ROOT = STATIC_ROOT / "vendor" / "packed"
 _FRAMEWORK = "vendor/tabler/tabler.min.css"
+_PLOT = "vendor/uplot/uPlot.min.css"
 #: One style sheet out of these: the framework in a layer below, then ours in this order.
-_STYLES = ("tokens", "base", "layout", "components", "forms", "table", "terminal", "feedback")
+_STYLES = ("tokens", "base", "layout", "components", "charts", "forms", "table", "terminal", "feedback")
 _BUNDLE = "css/app.css"
 _NEEDED = (
     _FRAMEWORK,
+    _PLOT,
+    "vendor/uplot/uPlot.iife.min.js",
     "vendor/htmx/htmx.min.js",
     "vendor/fonts/geist-latin-wght-normal.woff2",
     "vendor/fonts/geist-mono-latin-wght-normal.woff2",
@@ -128,7 +131,7 @@ def _load(address: str, root: Path) -> StaticFiles:
 
 def _bundle(root: Path) -> bytes:
     framework = (root / _FRAMEWORK).read_text(encoding="utf-8").removeprefix('@charset "UTF-8";')
-    framework = framework.split("/*# sourceMappingURL", 1)[0]
+    framework = framework.split("/*# sourceMappingURL", 1)[0] + (root / _PLOT).read_text(encoding="utf-8")
     own = "\n".join((root / "css" / f"{name}.css").read_text(encoding="utf-8") for name in _STYLES)
     return f'@charset "UTF-8";\n@layer framework {{{framework}}}\n{own}'.encode()
 

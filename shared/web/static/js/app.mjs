@@ -1,4 +1,5 @@
 // Brings a page to life. Everything works by delegation, so parts that arrive later need nothing of their own.
+import * as charts from "./charts.mjs";
 import * as copy from "./copy.mjs";
 import * as dialog from "./dialog.mjs";
 import * as drafts from "./drafts.mjs";
@@ -14,4 +15,4 @@ import * as toast from "./toast.mjs";
 import * as values from "./values.mjs";
 
 document.documentElement.dataset.scripts = "on";
-for (const module of [copy, dialog, drafts, keys, parts, requests, terminal, theme, time, toast, values, status, stream]) module.start();
+for (const module of [charts, copy, dialog, drafts, keys, parts, requests, terminal, theme, time, toast, values, status, stream]) module.start();

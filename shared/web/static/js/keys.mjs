@@ -1,4 +1,6 @@
-// `/` search, `g` and a letter for a page of the sidebar, `?` help. Nothing while somebody types or a dialog is open.
+// `/` search, `g` and a letter for a page of the sidebar, `t` tables of charts,
+// `?` help. Nothing while somebody types or a dialog is open.
+import { toggleTables } from "./charts.mjs";
 import { openDialog } from "./dialog.mjs";
 
 const SECOND_KEY_WITHIN = 1500;
@@ -30,6 +32,8 @@ function pressed(event) {
   } else if (event.key === "/") {
     event.preventDefault();
     search();
+  } else if (event.key === "t") {
+    toggleTables();
   } else if (event.key === "?") {
     openDialog("rl-keys");
   }

@@ -1,5 +1,6 @@
 // Parts of a page that the server draws: element[data-part] is fetched anew when its event comes, and swapped in place.
 // Terminals keep what they show. The page's own address is asked, so a part is what a reload would bring.
+import * as charts from "./charts.mjs";
 import * as stream from "./stream.mjs";
 import * as terminal from "./terminal.mjs";
 
@@ -34,7 +35,10 @@ async function refresh() {
 
 function swap(part, next) {
   if (part.isEqualNode(next)) return;
+  const open = part.querySelectorAll("details[id][open]");
   part.replaceWith(document.adoptNode(next));
+  for (const { id } of open) document.getElementById(id)?.setAttribute("open", "");
+  charts.attach();
   stream.attach();
   terminal.attach();
 }

@@ -36,7 +36,7 @@ GRAPHIC_PAIRS = [
     ("control", "surface"),
     ("brand-graphic", "surface"),
 ]
-SAMPLES = ("nodes", "node", "probe", "parts", "sign-in", "errors/404/not_found")
+SAMPLES = ("nodes", "node", "probe", "parts", "charts", "sign-in", "errors/404/not_found")
 
 
 def _luminance(colour: str) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from math import sin
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request
@@ -42,6 +43,20 @@ def samples() -> dict[str, Any]:
         "hours_1": NOON - timedelta(hours=1, minutes=22),
         "days_61": NOON - timedelta(days=61),
         "long_ago": NOON - timedelta(days=400),
+        **measured(),
+    }
+
+
+def measured() -> dict[str, Any]:
+    """Values of charts: ten hours by five minutes, with an hour of which nothing is known."""
+    places = range(120)
+    inward = [None if 30 <= place < 42 else 1.4e9 + 4e8 * sin(place / 9) for place in places]
+    return {
+        "times": [NOON - timedelta(minutes=5 * (119 - place)) for place in places],
+        "inward": inward,
+        "outward": [None if value is None else value / 2 for value in inward],
+        "before": [1.2e9 + 3e8 * sin(place / 8) for place in places],
+        "scores": [4000 * 2 ** (-place / 12) for place in places],
     }
 
 

@@ -56,7 +56,8 @@ def rotate(
     act(do)
 
 
-@app.command()
+# An older key's id may begin with a dash.
+@app.command(context_settings={"ignore_unknown_options": True})
 def retire(kid: Annotated[str, typer.Argument(help="The key's id, as `list` prints it")]) -> None:
     """Forget a key that others may have: what it signed is refused from now on."""
 

@@ -159,6 +159,14 @@ def _row(key: PrivateKey, algorithm: Algorithm, stage: Stage, seal: Seal, at: da
 
 
 def _generate(algorithm: Algorithm) -> PrivateKey:
+    """A key whose thumbprint can be typed: one that begins with a dash is an option to a command line."""
+    while True:
+        key = _any(algorithm)
+        if not str(key.kid).startswith("-"):
+            return key
+
+
+def _any(algorithm: Algorithm) -> PrivateKey:
     parameters: KeyParameters = {"use": "sig", "alg": algorithm.value}
     if algorithm is Algorithm.ES256:
         return ECKey.generate_key("P-256", parameters=parameters, private=True, auto_kid=True)

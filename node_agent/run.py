@@ -23,6 +23,7 @@ from node_agent.probes.outbox import Outbox
 from node_agent.probes.resolving import Chooser
 from node_agent.probes.running import Surroundings
 from shared import __version__
+from shared.kernel.tasks import end
 from shared.protocol.frames import AgentHello
 
 if TYPE_CHECKING:
@@ -90,8 +91,7 @@ async def _serve(link: AgentLink, ground: Ground) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FLUSH_SECONDS):
                 await link.flush()
-        linking.cancel()
-        await asyncio.gather(collecting, applying, linking, return_exceptions=True)
+        await end(collecting, applying, linking)
         log.info("agent.stopped")
 
 

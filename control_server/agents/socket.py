@@ -16,6 +16,7 @@ from control_server.agents.service import AgentLink
 from control_server.agents.store import Connection, Farewell
 from shared import __version__
 from shared.kernel.errors import AppError
+from shared.kernel.tasks import end
 from shared.protocol.base import Frame
 from shared.protocol.frames import (
     AGENT_FRAME,
@@ -97,8 +98,7 @@ async def _serve(websocket: WebSocket, link: AgentLink, connection: Connection) 
         if connection.closing is not None:
             await asyncio.wait({sending}, timeout=_FAREWELL_SECONDS)
     finally:
-        for task in (receiving, sending):
-            task.cancel()
+        await end(receiving, sending)
         for outcome in await asyncio.gather(receiving, sending, return_exceptions=True):
             if isinstance(outcome, Exception):
                 log.error("agent.socket_failed", node=connection.node_id, exc_info=outcome)

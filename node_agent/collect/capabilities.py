@@ -34,7 +34,8 @@ async def _version(path: str, option: str) -> str:
             env=TOOL_ENVIRONMENT,
         )
         try:
-            output, _ = await asyncio.wait_for(process.communicate(), _SECONDS)
+            async with asyncio.timeout(_SECONDS):
+                output, _ = await process.communicate()
         finally:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()

@@ -14,6 +14,7 @@ from websockets.exceptions import ConnectionClosed
 from node_agent.connection.pauses import Ending, Outcome, ending_of_code
 from shared import __version__
 from shared.kernel.secrets import redact
+from shared.kernel.tasks import end
 from shared.protocol.base import Frame
 from shared.protocol.frames import (
     SERVER_FRAME,
@@ -102,9 +103,7 @@ class Conversation:
         except TimeoutError:
             await self._socket.close(1002, "no hello")
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await end(*tasks)
         return self._outcome(self._clock() - began)
 
     async def flush(self) -> None:

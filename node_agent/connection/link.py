@@ -17,6 +17,7 @@ from node_agent.connection.conversation import Conversation, Ground
 from node_agent.connection.pauses import Ending, Outcome, Pauses
 from node_agent.errors import NotEnrolled, StateDirectoryUnusable
 from shared import __version__
+from shared.kernel.tasks import end
 from shared.protocol.frames import MAX_FRAME_BYTES
 
 if TYPE_CHECKING:
@@ -131,9 +132,7 @@ class AgentLink:
         try:
             await asyncio.wait({watching, waking}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in (watching, waking):
-                task.cancel()
-            await asyncio.gather(watching, waking, return_exceptions=True)
+            await end(watching, waking)
 
     async def _watch(self, token: str | None) -> None:
         # A file has no event to wait for.

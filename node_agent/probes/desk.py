@@ -10,6 +10,7 @@ import structlog
 
 from node_agent.probes.outbox import Outbox
 from node_agent.probes.running import ProbeRun, Surroundings
+from shared.kernel.tasks import end
 from shared.protocol.frames import ProbeDone, ProbeStart
 from shared.protocol.probes import ProbeLimits, ProbeReason
 
@@ -86,8 +87,7 @@ class ProbeDesk:
             return
         tasks = [each.task for each in running]
         _, left = await asyncio.wait(tasks, timeout=_STOP_SECONDS)
-        for task in left:
-            task.cancel()
+        await end(*left)
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _capped(self, wanted: ProbeLimits) -> ProbeLimits:

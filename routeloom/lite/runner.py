@@ -27,6 +27,7 @@ from routeloom.lite.ports import listen_on_loopback
 from routeloom.lite.welcome import Running, WaysIn, command_for, protocol_ports
 from shared.database.lock import InstanceLock
 from shared.kernel.files import write_private
+from shared.kernel.tasks import end
 from shared.web.commands import run
 from shared.web.logs import LogFormat, configure_logs
 from shared.web.server import Server, server_config
@@ -116,9 +117,8 @@ class _Lite:
                     typer.echo(Running(arrived.invitation, agent.result(), ports, self.home, command))
                 await stopped.wait()
         finally:
-            agent.cancel()
             server.stop()
-            await asyncio.gather(agent, return_exceptions=True)
+            await end(agent)
 
 
 async def _first_of(task: asyncio.Task[str], stopped: asyncio.Event) -> None:

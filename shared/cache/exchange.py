@@ -20,6 +20,7 @@ from shared.cache.transport import (
     reason_of,
     receive_from,
 )
+from shared.kernel.tasks import end
 
 
 class _Attempt:
@@ -76,9 +77,7 @@ class Transport:
 
     async def aclose(self) -> None:
         """End what is still being read, and close every connection."""
-        for task in self._draining:
-            task.cancel()
-        await asyncio.gather(*self._draining, return_exceptions=True)
+        await end(*self._draining)
         await self._pool.disconnect()
 
     async def _converse(

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from shared.kernel.tasks import end
+
 _REMEMBERED = 1_000
 
 
@@ -53,9 +55,7 @@ class Flights:
 
     async def aclose(self) -> None:
         """End every flight and wait for its end."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end(*self._tasks)
 
     def _start(self, name: str, work: Callable[[], Awaitable[Any]]) -> _Flight:
         task: asyncio.Task[Any] = asyncio.create_task(_run(work), name="cache_load")

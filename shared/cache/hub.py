@@ -24,6 +24,7 @@ from shared.cache.keys import Key
 from shared.cache.replies import ErrorReply
 from shared.cache.subscriptions import Interrupted, Message, Subscription
 from shared.cache.transport import ExchangeFailed, Line, Reply
+from shared.kernel.tasks import end
 
 log = structlog.get_logger("shared.cache")
 
@@ -117,8 +118,7 @@ class Hub:
                 subscription.end()
         self._channels.clear()
         if self._supervisor is not None:
-            self._supervisor.cancel()
-            await asyncio.gather(self._supervisor, return_exceptions=True)
+            await end(self._supervisor)
             self._supervisor = None
 
     async def _ask_for(self, name: bytes, *, fresh: bool) -> None:

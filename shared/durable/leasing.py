@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from shared.durable.errors import LeaseLostError
+from shared.kernel.tasks import end
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -128,8 +129,7 @@ class KeptLease:
         """Stop renewing; a lost lease becomes LeaseLostError, whatever the body made of it."""
         self._closing = True
         if self._renewer is not None:
-            self._renewer.cancel()
-            await asyncio.gather(self._renewer, return_exceptions=True)
+            await end(self._renewer)
         if self._cancelled and self._body is not None:
             others_cancelled = self._body.uncancel() > self._cancelling
             if others_cancelled and kind is asyncio.CancelledError:
@@ -151,7 +151,7 @@ class KeptLease:
     async def _keep(self) -> None:
         third = self._queue.lease_seconds / 3
         pause = third
-        while True:
+        while not self._closing:
             await asyncio.sleep(pause)
             left = self._good_until - self._clock()
             if left <= 0:

@@ -14,6 +14,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from sse_starlette.sse import SendTimeoutError
 
 from shared.kernel.errors import AppError, Kind
+from shared.kernel.tasks import end
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Iterator
@@ -137,11 +138,7 @@ async def _until(
                 return
             yield event
     finally:
-        for task in (stopping, following):
-            if task is not None and not task.done():
-                task.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await task
+        await end(*(task for task in (stopping, following) if task is not None))
         close = getattr(events, "aclose", None)
         if close is not None:
             await close()

@@ -110,7 +110,8 @@ class Supervisor:
                 return
             log.error("worker.died", pid=worker.pid, status=status)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), _PAUSE_SECONDS)
+                async with asyncio.timeout(_PAUSE_SECONDS):
+                    await self._stopping.wait()
 
     async def _start(self, listener: socket.socket, parent: int) -> asyncio.subprocess.Process:
         numbers = {_LISTENER: str(listener.fileno()), _PARENT: str(parent)}

@@ -19,6 +19,7 @@ from control_server.keys import AGENT_LIVE, AGENT_SOCKET, NODE_EVENTS
 from shared.cache import Cache, Interrupted, Key, Message, Subscription, TierUnavailable
 from shared.kernel.clock import Clock
 from shared.kernel.ids import short_id
+from shared.kernel.tasks import end
 from shared.protocol.base import Frame
 from shared.protocol.frames import (
     SERVER_FRAME,
@@ -64,8 +65,7 @@ class Roster:
         task = self._listening.pop(connection, None)
         if task is None:
             return
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await end(task)
         await _tried(self.kv.delete(self._socket_key(connection)))
 
     async def renew(self) -> None:

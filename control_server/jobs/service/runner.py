@@ -14,6 +14,7 @@ from control_server.jobs.service.performing import Performer
 from shared.durable import QueueLease
 from shared.kernel.clock import Clock
 from shared.kernel.loops import check_cancelled
+from shared.kernel.tasks import end
 
 log = structlog.get_logger(__name__)
 
@@ -92,10 +93,7 @@ class JobRunner:
         if not self._tasks:
             return
         await asyncio.wait(self._tasks, timeout=self.grace.total_seconds())
-        late = list(self._tasks)
-        for task in late:
-            task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+        await end(*self._tasks)
 
 
 def instant_of(end: JobEnd, now: datetime) -> dict[str, object]:

@@ -18,6 +18,7 @@ from control_server.settings import JobSettings
 from shared.database import Database
 from shared.durable import QueueBackend
 from shared.kernel.clock import Clock
+from shared.kernel.tasks import end
 
 log = structlog.get_logger(__name__)
 
@@ -59,9 +60,7 @@ class Worker:
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await end(*tasks)
             async with self.database.transaction() as session:
                 await JobRepository(session).remove_worker(self.worker_id)
 

@@ -1,5 +1,6 @@
 """What every test may ask for. Each xdist worker has servers of its own, and no test leaves this machine."""
 
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -14,12 +15,25 @@ from shared.testing.servers import (
     valkey_server,
 )
 
+
+class CurrentErrorStream:
+    """Where errors go at the moment of writing: tests put streams of their own in place, and close them."""
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
 # Rendering the local variables of a traceback takes minutes, and whoever reads it wants the lines.
+# Not standard output: a command's answer stands there, in the process that also serves it.
 structlog.configure(
+    logger_factory=lambda *_: structlog.PrintLogger(CurrentErrorStream()),  # type: ignore[arg-type]
     processors=[
         *structlog.get_config()["processors"][:-1],
         structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
-    ]
+    ],
 )
 
 

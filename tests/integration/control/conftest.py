@@ -5,6 +5,7 @@ import secrets
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,6 +15,7 @@ import pytest
 from control_server.commands import make_session_link
 from shared.database import DatabaseSettings, open_database
 from shared.database.migrations import upgrade
+from shared.runtime_state.creation import open_client
 from shared.testing.servers import KeyValueServer, PostgresServer
 from tests.integration.control.enrolment.office import Office, open_office
 
@@ -53,6 +55,8 @@ def state_server(
     server: KeyValueServer = request.getfixturevalue(request.param)
     monkeypatch.setenv("REDIS_URL", f"{server.url}/7")
     monkeypatch.setenv("REDIS_KEY_PREFIX", f"test-{secrets.token_hex(4)}:")
+    # What is counted here stays counted on a machine that is busy with other tests.
+    monkeypatch.setitem(open_client.__kwdefaults__, "deadline", timedelta(minutes=1))
     yield server
 
 

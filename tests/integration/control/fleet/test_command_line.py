@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,6 @@ from shared.testing.waiting import wait_until
 from tests.integration.control.enrolment.office import Office
 from tests.integration.control.fleet.yard import PEER_KEY, newest, routed, wanted
 
-_LOGGED = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[")
 ADD = ("--asn", "4242429801", "--public-key", PEER_KEY, "--neighbor", "fe80::801")
 
 
@@ -35,8 +33,7 @@ class Shell:
             CliRunner().invoke, command_line, [*words], env={**self.environment, "COLUMNS": "200"}
         )
         assert invoked.exit_code == status, (invoked.output, invoked.exception)
-        # The server of this process writes its log to the same place.
-        return "\n".join(line for line in invoked.output.splitlines() if not _LOGGED.match(line))
+        return invoked.stdout if status == 0 else invoked.output
 
     async def json(self, *words: str) -> Any:
         return json.loads(await self.run(*words, "--json"))

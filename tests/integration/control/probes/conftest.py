@@ -6,18 +6,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-import structlog
 
 from shared.testing.servers import PostgresServer
 from tests.integration.control.probes.stage import HandClock, Prepared, Stage, prepare, serving, settings_of
-
-
-@pytest.fixture(scope="session", autouse=True)
-def plain_logs() -> None:
-    """The rich tracebacks that structlog has by default take minutes to draw."""
-    renderer = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
-    structlog.configure(processors=[structlog.processors.add_log_level, renderer])
-
 
 TEMPLATES = itertools.count()
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from shared.kernel.principal import Role
 from tests.browser.conftest import sign_in
@@ -44,6 +44,22 @@ def test_a_stranger_uses_their_passkey_and_comes_to_the_page_they_wanted(
     desk.page.get_by_role("button", name="Sign in with a passkey").click()
     desk.page.wait_for_url("**/nodes?q=de")
     expect(desk.page.get_by_role("link", name="demo").first).to_be_visible()
+
+
+def test_a_button_cannot_be_pressed_before_its_script_has_come(desks: Desks, invite: Invite) -> None:
+    desk = desks.open()
+    desk.accept(invite(Role.VIEWER), "hana")
+    desk.context.clear_cookies()
+    held: list[Route] = []
+    desk.page.route("**/passkeys.mjs*", lambda route: held.append(route))  # noqa: PLW0108 - it marks what it is given
+    desk.page.goto("/nodes?q=de")
+    desk.page.get_by_role("button", name="Sign in", exact=True).click(no_wait_after=True)
+    button = desk.page.get_by_role("button", name="Sign in with a passkey")
+    expect(button).to_be_disabled()
+    expect(desk.page.get_by_role("button", name="Use another device")).to_be_disabled()
+    held.pop().continue_()
+    button.click()
+    desk.page.wait_for_url("**/nodes?q=de")
 
 
 @pytest.mark.parametrize("role", list(Role))

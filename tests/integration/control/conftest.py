@@ -56,7 +56,7 @@ def state_server(
     monkeypatch.setenv("REDIS_URL", f"{server.url}/7")
     monkeypatch.setenv("REDIS_KEY_PREFIX", f"test-{secrets.token_hex(4)}:")
     # What is counted here stays counted on a machine that is busy with other tests.
-    monkeypatch.setitem(open_client.__kwdefaults__, "deadline", timedelta(minutes=1))
+    monkeypatch.setattr(open_client, "__kwdefaults__", {"limits": None, "deadline": timedelta(minutes=1)})
     yield server
 
 

@@ -149,5 +149,6 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
     clearTimeout(offer.timer);
     act(form, event.submitter);
   });
+  form.querySelectorAll("button[data-scripted]").forEach((each) => { each.disabled = false; });
   if (form.dataset.passkey === "sign-in") offer(form);
 }

@@ -175,3 +175,46 @@ AS_NAME = REGISTRY.add(
         restart="filled again as pages are read",
     )
 )
+TRAFFIC_WINDOW = REGISTRY.add(
+    KeyFamily(
+        name="traffic:window",
+        pattern="traffic:window:<node>",
+        tier=Tier.CACHE,
+        database=DATABASE,
+        kind=Kind.LIST,
+        ttl=timedelta(hours=2),
+        writer="each traffic sample of an agent, every 30 s",
+        purpose="what went over the links of a node from one sample to the next, for the view of two hours",
+        loss="the last two hours are drawn from the 5-minute archive, which goes on from SQL's last sample",
+        restart="fills again sample by sample",
+        cap=240,
+    )
+)
+ROUTING_SUMMARY = REGISTRY.add(
+    KeyFamily(
+        name="routing:summary",
+        pattern="routing:summary:<node>",
+        tier=Tier.CACHE,
+        database=DATABASE,
+        kind=Kind.JSON,
+        ttl=timedelta(seconds=30),
+        writer="readers of a node's routing; removed when a prefix report of the node is stored",
+        purpose="numbers of a node's tables: prefixes, origin validation, sessions, lengths",
+        loss="counted anew from SQL",
+        restart="filled again as pages are read",
+    )
+)
+ROUTING_FLEET = REGISTRY.add(
+    KeyFamily(
+        name="routing:fleet",
+        pattern="routing:fleet",
+        tier=Tier.CACHE,
+        database=DATABASE,
+        kind=Kind.JSON,
+        ttl=timedelta(seconds=30),
+        writer="readers of the fleet's routing; removed when a prefix report of any node is stored",
+        purpose="numbers of all tables together, each prefix once",
+        loss="counted anew from SQL",
+        restart="filled again as pages are read",
+    )
+)

@@ -205,6 +205,24 @@ class AlertSettings(BaseModel):
     )
 
 
+class KeepSettings(BaseModel):
+    """How far back what nodes report can be read."""
+
+    model_config = ConfigDict(frozen=True)
+
+    traffic_fine: timedelta = Field(
+        default=timedelta(hours=50),
+        ge=timedelta(hours=25),
+        description="Traffic in steps of 5 minutes; a day is compared with the day before",
+    )
+    traffic_coarse: timedelta = Field(
+        default=timedelta(days=91), ge=timedelta(days=8), description="Traffic in steps of an hour"
+    )
+    route_changes: timedelta = Field(
+        default=timedelta(days=30), ge=timedelta(hours=1), description="What became of best paths"
+    )
+
+
 class ControlSettings(SettingsFromEnvironment):
     """Everything that control_server can be told."""
 
@@ -224,6 +242,7 @@ class ControlSettings(SettingsFromEnvironment):
     sign_in: SignInSettings = SignInSettings()
     durable: DurableSettings = DurableSettings()
     jobs: JobSettings = JobSettings()
+    keep: KeepSettings = KeepSettings()
     alerts: AlertSettings = AlertSettings()
     agent_token_life: timedelta = Field(
         default=timedelta(seconds=60),

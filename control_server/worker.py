@@ -15,7 +15,9 @@ from control_server.jobs.schemas import JobKind
 from control_server.metrics import JobMetrics
 from control_server.operators import tasks as operator_tasks
 from control_server.resources import ControlResources, open_resources
+from control_server.routing import tasks as routing_tasks
 from control_server.settings import ControlSettings
+from control_server.traffic import tasks as traffic_tasks
 from shared.kernel.loops import Loop, running
 from shared.web.metrics import CountedLoops
 
@@ -25,6 +27,8 @@ def job_kinds(resources: ControlResources) -> list[JobKind]:
     return [
         *alert_tasks.kinds(resources),
         *job_tasks.kinds(resources),
+        *traffic_tasks.kinds(resources),
+        *routing_tasks.kinds(resources),
         *job_tasks.scheduled(operator_tasks.loops(resources)),
     ]
 

@@ -15,12 +15,14 @@ from control_server.operators import models as operators
 from control_server.peerings import models as peerings
 from control_server.policy import models as policy
 from control_server.probes import models as probes
+from control_server.routing import models as routing
 from control_server.tables import Base
+from control_server.traffic import models as traffic
 from shared.database.migrations import run_migrations
 
 MODELS = (
     *(agents, alerts, api_tokens, audit, desired_state, enrolment, ipam, jobs, nodes, observations),
-    *(operators, peerings, policy, probes, TABLES),
+    *(operators, peerings, policy, probes, routing, traffic, TABLES),
 )
 
 run_migrations(Base.metadata)

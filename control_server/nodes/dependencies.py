@@ -28,11 +28,15 @@ def _nodes(request: Request, session: Session, agents: Agents, audit: AuditTrail
     return NodeService(NodeRepository(session), agents, audit, request.app.state.resources.now)
 
 
-def _as_names(request: Request) -> AsNames:
-    resources: ControlResources = request.app.state.resources
+def as_names(resources: ControlResources) -> AsNames:
+    """Names of autonomous systems, for those who answer without a request."""
     settings = resources.settings
     address = (settings.registry_url or settings.web.public_url).rstrip("/")
     return AsNames(resources.cache, resources.http, address)
+
+
+def _as_names(request: Request) -> AsNames:
+    return as_names(request.app.state.resources)
 
 
 AsNamesOf = Annotated[AsNames, Depends(_as_names)]

@@ -1,0 +1,56 @@
+"""Wiring of routing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from control_server.nodes.dependencies import Nodes, as_names
+from control_server.nodes.service import NodeService
+from control_server.resources import ControlResources
+from control_server.routing.service import BestPathWatch, RouteRetention, RoutingService, TableKeeper
+
+
+def routing_service(resources: ControlResources) -> RoutingService:
+    """Routing, for requests and for others."""
+    return RoutingService(resources.database, resources.cache, as_names(resources).name_of)
+
+
+def table_keeper(resources: ControlResources, watch: BestPathWatch | None) -> TableKeeper:
+    """Takes reports, from wherever they come."""
+    return TableKeeper(resources.database, resources.cache, resources.now, watch)
+
+
+def route_retention(resources: ControlResources) -> RouteRetention:
+    """Forgets what has had its time."""
+    return RouteRetention(resources.database, resources.settings.keep.route_changes, resources.now)
+
+
+def _routing(request: Request) -> RoutingService:
+    return routing_service(request.app.state.resources)
+
+
+def _keeper(request: Request) -> TableKeeper:
+    keeper: TableKeeper = request.app.state.table_keeper
+    return keeper
+
+
+Routing = Annotated[RoutingService, Depends(_routing)]
+Tables = Annotated[TableKeeper, Depends(_keeper)]
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingDesk:
+    """Routing, and the nodes that it is of."""
+
+    routing: RoutingService
+    nodes: NodeService
+
+
+def _desk(routing: Routing, nodes: Nodes) -> RoutingDesk:
+    return RoutingDesk(routing, nodes)
+
+
+Desk = Annotated[RoutingDesk, Depends(_desk)]

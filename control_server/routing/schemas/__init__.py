@@ -1,0 +1,53 @@
+"""Shapes of routing."""
+
+from control_server.routing.schemas.changes import (
+    BestChange,
+    BestKind,
+    BestPath,
+    ChangeCause,
+    Known,
+    Place,
+    Verdict,
+)
+from control_server.routing.schemas.wire import (
+    ChangeRead,
+    CountRead,
+    FleetRoutingRead,
+    NodeRoutingRead,
+    OriginList,
+    OriginRead,
+    OriginSummary,
+    PeerRoutingRead,
+    PrefixList,
+    PrefixRead,
+    PrefixSummary,
+    RouteList,
+    RouteQuery,
+    RouteRead,
+    RpkiRead,
+)
+
+__all__ = [
+    "BestChange",
+    "BestKind",
+    "BestPath",
+    "ChangeCause",
+    "ChangeRead",
+    "CountRead",
+    "FleetRoutingRead",
+    "Known",
+    "NodeRoutingRead",
+    "OriginList",
+    "OriginRead",
+    "OriginSummary",
+    "PeerRoutingRead",
+    "Place",
+    "PrefixList",
+    "PrefixRead",
+    "PrefixSummary",
+    "RouteList",
+    "RouteQuery",
+    "RouteRead",
+    "RpkiRead",
+    "Verdict",
+]

@@ -1,0 +1,1 @@
+"""How much goes over the links of nodes: rates, a recent window, archives."""

@@ -55,6 +55,17 @@ class Switchboard:
     when_ready: list[Callable[[Connection], Awaitable[None]]] = field(default_factory=list)
     when_lost: list[LostListener] = field(default_factory=list)
 
+    def hear(self, kind: type[Frame], act: FrameHandler) -> None:
+        """Let one more act on frames of this kind, after those who are there already."""
+        before = self.handlers.get(kind)
+
+        async def in_turn(connection: Connection, frame: Any) -> None:
+            if before is not None:
+                await before(connection, frame)
+            await act(connection, frame)
+
+        self.handlers[kind] = in_turn
+
 
 @dataclass(frozen=True, slots=True)
 class AgentLink:

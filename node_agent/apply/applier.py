@@ -19,7 +19,6 @@ log = structlog.get_logger(__name__)
 
 #: The doorbell may be lost, so the agent asks by itself too.
 PULL_SECONDS = 300.0
-_UNRUNG_SECONDS = 30.0
 _FIRST_RETRY_SECONDS = 5.0
 _LONGEST_RETRY_SECONDS = 60.0
 
@@ -50,6 +49,7 @@ class Applier:
     _bell: asyncio.Event = field(default_factory=asyncio.Event)
     _published: PublishedState | None = None
     _retry: float = _FIRST_RETRY_SECONDS
+    _ask_again: float = _FIRST_RETRY_SECONDS
     _told: PassOutcome | None = None
 
     @property
@@ -58,43 +58,52 @@ class Applier:
         return self._published is None
 
     def ring(self) -> None:
-        """Something changed: pull, then pass."""
+        """Something may have changed: ask, and pass if it has. What waits to be tried again waits on."""
         self._bell.set()
 
     async def run(self) -> None:
         """Work until cancelled. Nothing that goes wrong on the host or the way ends it."""
-        self._published = self.host.store.desired()
-        self.generation = self.host.store.achieved().generation
-        loop = asyncio.get_running_loop()
-        # The link rings when it is up; where it never comes up, the first question comes soon.
-        asked = loop.time() - self.pull_seconds + _UNRUNG_SECONDS
+        store = self.host.store
+        self._published, self.generation = store.desired(), store.achieved().generation
+        clock = asyncio.get_running_loop().time
+        # Whether a link ever comes up or not: what is published may be had over HTTP alone.
+        ask_at = clock()
+        # What is known already need not wait for a controller that may be away.
+        pass_at = clock() + (await self._pass() if self._published is not None else 0)
         while True:
-            if self._bell.is_set() or loop.time() - asked >= self.pull_seconds:
+            if self._bell.is_set() or clock() >= ask_at:
                 self._bell.clear()
-                if await self._pulled():
-                    asked = loop.time()
-            pause = await self._pass()
+                known = self._published
+                ask_at = clock() + await self._pulled()
+                if self._published != known:
+                    pass_at, self._retry = clock(), _FIRST_RETRY_SECONDS
+            if clock() >= pass_at:
+                pass_at = clock() + await self._pass()
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(
-                    min(pause, max(0.0, asked + self.pull_seconds - loop.time()) or pause)
-                ):
+                async with asyncio.timeout(max(0.0, min(pass_at, ask_at) - clock())):
                     await self._bell.wait()
 
-    async def _pulled(self) -> bool:
+    async def _pulled(self) -> float:
+        """Ask for the newest generation; answers after how long the next question is due."""
         try:
             found = await self.pull(self._published)
         except AppError as error:
             log.info("desired_state.pull_failed", code=error.code, detail=error.detail)
-            return False
+            pause, self._ask_again = self._ask_again, min(self._ask_again * 2, _LONGEST_RETRY_SECONDS)
+            return min(pause, self.pull_seconds)
+        self._ask_again = _FIRST_RETRY_SECONDS
         if found is not None and found != self._published:
             log.info("desired_state.pulled", generation=found.generation)
             self._published = found
-            try:
-                self.host.store.keep_desired(found)
-            except AppError as error:
-                # It is applied all the same; only a restart without the controller would miss it.
-                log.warning("desired_state.not_kept", detail=error.detail)
-        return True
+            self._keep(found)
+        return self.pull_seconds
+
+    def _keep(self, found: PublishedState) -> None:
+        try:
+            self.host.store.keep_desired(found)
+        except AppError as error:
+            # It is applied all the same; only a restart without the controller would miss it.
+            log.warning("desired_state.not_kept", detail=error.detail)
 
     async def _pass(self) -> float:
         """Make one pass; answers after how long the next one is due."""
@@ -104,13 +113,13 @@ class Applier:
             outcome = await Pass(self.host, self._published).run()
         except Exception:
             log.exception("apply.crashed", generation=self._published.generation)
-            return _LONGEST_RETRY_SECONDS
+            return self.pass_seconds
         self._tell(outcome)
         if outcome.result.actions:
             await self.after_pass()
         if outcome.result.status is ApplyState.FAILED:
-            self._retry = min(self._retry * 2, _LONGEST_RETRY_SECONDS)
-            return self._retry
+            pause, self._retry = self._retry, min(self._retry * 2, _LONGEST_RETRY_SECONDS)
+            return min(pause, self.pass_seconds)
         self._retry = _FIRST_RETRY_SECONDS
         return self.pass_seconds
 

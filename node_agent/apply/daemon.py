@@ -120,13 +120,13 @@ class Switch:
                 await _undo(conversation)
                 raise
             await conversation.command("configure confirm")
+            # A confirmation that came too late confirms nothing: BIRD has gone back by itself.
+            await _check_running(conversation, identity)
         return [f"configured {identity}"]
 
     async def _prove(self, conversation: BirdConversation, identity: str) -> None:
         await _settled(conversation)
-        running = await _symbol(conversation, "RL_CONFIG")
-        if running != identity:
-            raise ConfigurationNotRunning(f"BIRD runs {running or 'another configuration'}, not {identity}.")
+        await _check_running(conversation, identity)
         if not await self.reach_controller():
             raise ControllerLost
 
@@ -137,11 +137,7 @@ class Switch:
             if reply.failed:
                 raise ConfigurationRefused(f"BIRD refused the last good configuration: {_words(reply)}")
             await _settled(conversation)
-            running = await _symbol(conversation, "RL_CONFIG")
-            if running != identity:
-                raise ConfigurationNotRunning(
-                    f"BIRD runs {running or 'another configuration'}, not {identity}."
-                )
+            await _check_running(conversation, identity)
 
 
 async def reload_imports(conversation: BirdConversation, version: BirdVersion, pattern: str) -> None:
@@ -157,6 +153,13 @@ async def _symbol(conversation: BirdConversation, name: str) -> str | None:
     if reply.code != _SYMBOL_CODE:
         return None
     return reply.lines[-1].text.strip().strip('"')
+
+
+async def _check_running(conversation: BirdConversation, identity: str) -> None:
+    """What is committed, read back from the daemon. Raises ConfigurationNotRunning."""
+    running = await _symbol(conversation, "RL_CONFIG")
+    if running != identity:
+        raise ConfigurationNotRunning(f"BIRD runs {running or 'another configuration'}, not {identity}.")
 
 
 async def _settled(conversation: BirdConversation) -> None:

@@ -58,10 +58,14 @@ class ConfigurationPlaces:
         return None
 
     def write(self, bundle: Bundle) -> Path:
-        """Put the generation on disk unless it is there; answers its main file. Raises FilesNotWritten."""
+        """Put the generation on disk unless it is there; answers its main file. Raises FilesNotWritten.
+
+        What was staged for a pass that came to nothing may name local files that have changed since, or be
+        harmed: it gives way. Ask for what does not run yet.
+        """
         target = self.generations / bundle.identity
-        if not target.exists():
-            with _telling(target):
+        with _telling(target):
+            if not _holds(target, bundle):
                 self._write(bundle, target)
         return target / MAIN
 
@@ -80,7 +84,9 @@ class ConfigurationPlaces:
         whole = hashlib.sha256()
         for path in sorted(self.local.glob("*.conf")):
             with suppress(OSError):
-                whole.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+                # A pipe or a device would never end.
+                if path.is_file():
+                    whole.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
         return whole.hexdigest()[:12]
 
     def _write(self, bundle: Bundle, target: Path) -> None:
@@ -93,11 +99,13 @@ class ConfigurationPlaces:
                 path.chmod(_DIRECTORY_MODE if path.is_dir() else _FILE_MODE)
                 self._own(path)
             _sync(staged)
+            if target.exists():
+                target.rename(staged.with_name(f"{staged.name}.old"))
             staged.rename(target)
             _sync(self.generations)
-        except OSError:
-            shutil.rmtree(staged, ignore_errors=True)
-            raise
+        finally:
+            for left in self.generations.glob(f"{staged.name}*"):
+                shutil.rmtree(left, ignore_errors=True)
 
     def _own(self, path: Path) -> None:
         if self.group is not None:
@@ -120,6 +128,14 @@ def _telling(place: Path) -> Iterator[None]:
     except OSError as error:
         detail = f"{place} cannot be written: {error.strerror or error}."
         raise FilesNotWritten(detail) from error
+
+
+def _holds(target: Path, bundle: Bundle) -> bool:
+    """Whether the directory has all files of the bundle, byte for byte."""
+    try:
+        return all((target / name).read_bytes() == text.encode() for name, text in bundle.files.items())
+    except FileNotFoundError:
+        return False
 
 
 def _write_synced(path: Path, text: str) -> None:

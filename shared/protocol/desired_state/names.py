@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 
 #: BIRD's parser, and with it a running daemon, dies of a string of 4096 bytes; this is far below.
 MAX_TEXT_BYTES = 200
@@ -24,6 +32,16 @@ def _short(text: str) -> str:
         message = f"at most {MAX_TEXT_BYTES} bytes in UTF-8"
         raise ValueError(message)
     return text
+
+
+def or_off(wanted: type[BaseModel]) -> BeforeValidator:
+    """Lets `off` say that there is none, where null in a merge patch takes the default (RFC 7396)."""
+    spellings: Any = wanted | Literal["off"] | None
+    return BeforeValidator(_none_for_off, json_schema_input_type=spellings)
+
+
+def _none_for_off(value: object) -> object:
+    return None if value == "off" else value
 
 
 #: Autonomous System number, four octets (RFC 6793); 0 is reserved (RFC 7607).

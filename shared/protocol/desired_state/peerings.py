@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv6Address
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -17,6 +17,7 @@ from shared.protocol.desired_state.names import (
     Sealed,
     Seconds,
     Text,
+    or_off,
 )
 from shared.protocol.desired_state.routing import BfdTimers
 
@@ -64,13 +65,17 @@ class SessionPolicy(Part):
 
     local_pref: Number32 = 100
     prepend: int = Field(default=0, ge=0, le=3)
-    quality: LinkQuality | None = LinkQuality()
+    quality: Annotated[LinkQuality | None, or_off(LinkQuality)] = Field(
+        default=LinkQuality(), description="`off`: the link leaves no mark"
+    )
     #: The neighbour's own route objects; None takes what the fleet's policy takes.
     prefix_list: tuple[PrefixRange, ...] | None = None
     #: Within which it may ask for a blackhole (RFC 7999); empty: never.
     blackhole: tuple[PrefixRange, ...] = ()
     drain: bool = Field(default=False, description="Graceful shutdown (RFC 8326)")
-    import_limit: PrefixLimit | None = PrefixLimit(prefixes=1000)
+    import_limit: Annotated[PrefixLimit | None, or_off(PrefixLimit)] = Field(
+        default=PrefixLimit(prefixes=1000), description="`off`: however many there are"
+    )
     receive_limit: PrefixLimit | None = None
     import_table: bool = True
     export_table: bool = False

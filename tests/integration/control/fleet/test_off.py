@@ -1,0 +1,50 @@
+"""What has a default of its own can be put off: null in a patch takes the default, `off` takes it away."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.control.enrolment.office import Office
+from tests.integration.control.fleet.yard import match, newest, peering, routed, wanted
+
+
+@pytest.mark.parametrize(
+    ("field", "default"),
+    [
+        ("import_limit", {"prefixes": 1000, "action": "block"}),
+        ("quality", {"latency": 1, "bandwidth": 24, "crypto": 34}),
+    ],
+)
+async def test_off_is_none_until_null_takes_the_default(
+    lite: Office, field: str, default: dict[str, object]
+) -> None:
+    office = lite
+    node, _ = await routed(office, 1)
+    made = await wanted(office, "POST", "/api/v1/peerings", json=peering(node))
+    path = f"/api/v1/peerings/{made['id']}"
+    assert made["session"]["policy"][field] == default
+    version = 1
+    for written, expected in (("off", None), (None, default)):
+        change = {"session": {"policy": {field: written}}}
+        changed = await wanted(office, "PATCH", path, json=change, headers=match(version))
+        assert changed["session"]["policy"][field] == expected
+        state = (await newest(office, node))["state"]
+        assert state["peerings"][0]["session"]["policy"][field] == expected
+        version = changed["version"]
+        # A change of something else leaves it as it is.
+        other = {"session": {"policy": {"local_pref": 100 + version}}}
+        changed = await wanted(office, "PATCH", path, json=other, headers=match(version))
+        assert changed["session"]["policy"][field] == expected
+        version = changed["version"]
+
+
+async def test_a_peering_may_begin_without_a_limit(lite: Office) -> None:
+    node, _ = await routed(lite, 1)
+    body = peering(node)
+    body["session"]["policy"] = {"import_limit": "off"}
+    made = await wanted(lite, "POST", "/api/v1/peerings", json=body)
+    assert made["session"]["policy"]["import_limit"] is None
+    generation = (await newest(lite, node))["number"]
+    shown = await lite.admin.get(f"/api/v1/nodes/{node}/generations/{generation}/files")
+    assert "protocol bgp rl_f" in shown.text
+    assert "import limit" not in shown.text

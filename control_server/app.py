@@ -46,10 +46,16 @@ from control_server.probes import endpoints as probe_endpoints
 from control_server.probes import pages as probe_pages
 from control_server.probes import tasks as probe_tasks
 from control_server.resources import ControlResources, open_resources
+from control_server.routing import endpoints as routing_endpoints
+from control_server.routing import tasks as routing_tasks
+from control_server.routing.dependencies import table_keeper
 from control_server.settings import ControlSettings
+from control_server.traffic import endpoints as traffic_endpoints
+from control_server.traffic import tasks as traffic_tasks
 from control_server.worker import job_kinds, work_loops
 from shared.kernel.clock import utc_now
 from shared.kernel.loops import Loop
+from shared.protocol.frames import MAX_FRAME_BYTES
 from shared.web.app import Assembled, ServiceSpec, build_app, given_or_opened
 from shared.web.navigation import CONTROL_NAVIGATION
 from shared.web.page_routes import pages_router
@@ -74,6 +80,11 @@ ROUTERS = (
     peering_endpoints.links,
     observation_endpoints.router,
     observation_endpoints.agents,
+    traffic_endpoints.router,
+    traffic_endpoints.agents,
+    routing_endpoints.router,
+    routing_endpoints.nodes,
+    routing_endpoints.agents,
     audit_endpoints.router,
     alert_endpoints.router,
     job_endpoints.router,
@@ -117,7 +128,10 @@ def create_app(settings: ControlSettings, resources: ControlResources | None = N
             assemble=_assemble,
             pages=pages,
             sign_in_path="/sign-in",
-            body_limits={"/api/v1/previews": MAX_REQUEST_BYTES},
+            body_limits={
+                "/api/v1/previews": MAX_REQUEST_BYTES,
+                "/api/v1/agent/reports/prefixes": MAX_FRAME_BYTES,
+            },
         )
     )
     operator_pages.install(app)
@@ -132,6 +146,9 @@ def _assemble(app: FastAPI, resources: ControlResources) -> Assembled:
     switchboard.when_ready.append(app.state.publishing.republish)
     observation_tasks.hear(switchboard, resources)
     desired_state_socket.hear(switchboard, resources, link)
+    traffic_tasks.hear(switchboard, resources)
+    app.state.table_keeper = table_keeper(resources, None)
+    routing_tasks.hear(switchboard, app.state.table_keeper)
     operator_dependencies.prepare(app, resources)
     app.state.fleet_pulse = FleetPulse(lambda: what_pages_show(resources, link))
     return Assembled(

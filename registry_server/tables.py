@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from sqlalchemy.orm import DeclarativeBase
 
 from shared.database import ANNOTATIONS, new_metadata
+
+#: Every SQLite takes so many in one statement.
+_PARAMETERS = 999
 
 
 class Base(DeclarativeBase):
@@ -34,7 +38,20 @@ async def insert_rows(
         driver: Any = (await connection.get_raw_connection()).driver_connection
         await driver.copy_records_to_table(model.__tablename__, records=rows, columns=columns)
         return
+    await _insert_blocks(connection, model.__tablename__, columns, rows)
+
+
+async def _insert_blocks(
+    connection: AsyncConnection, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> None:
+    """Many rows a statement, then the rest one by one: a step of SQLite's costs more than a row."""
     named = ", ".join(f'"{name}"' for name in columns)
-    places = ", ".join("?" * len(columns))
-    statement = f"INSERT INTO {model.__tablename__} ({named}) VALUES ({places})"  # noqa: S608
-    await connection.exec_driver_sql(statement, [tuple(row) for row in rows])
+    row = f"({', '.join('?' * len(columns))})"
+    size = _PARAMETERS // len(columns)
+    whole = len(rows) // size * size
+    insert = f"INSERT INTO {table} ({named}) VALUES "  # noqa: S608 - names of ours
+    if whole:
+        blocks = [tuple(chain.from_iterable(rows[at : at + size])) for at in range(0, whole, size)]
+        await connection.exec_driver_sql(insert + ", ".join([row] * size), blocks)
+    if whole < len(rows):
+        await connection.exec_driver_sql(insert + row, [tuple(each) for each in rows[whole:]])

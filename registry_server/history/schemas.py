@@ -15,6 +15,8 @@ class FileChange(NamedTuple):
     path: bytes
     before: str | None
     after: str | None
+    #: Of the file afterwards, as git writes it.
+    mode: str = "100644"
 
 
 class LoggedCommit(NamedTuple):
@@ -28,6 +30,8 @@ class LoggedCommit(NamedTuple):
     author: str
     summary: str
     changes: list[FileChange]
+    #: Seconds since 1970 at which it was put on the line.
+    committed: int = 0
 
 
 class ChangeKind(StrEnum):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from registry_server.history.schemas import LoggedCommit
-from registry_server.objects.schemas import FileVersion, IndexCounts
+from registry_server.objects.schemas import IndexCounts
 
 #: An absolute path, a URL of a transport that runs no command of the URL's choosing, or user@host:path.
 _REMOTE = re.compile(
@@ -64,6 +64,13 @@ class TreeEntry(NamedTuple):
     blob: str
 
 
+class Blob(NamedTuple):
+    """One object that git printed: without a size it is missing or no blob, without text it is too large."""
+
+    size: int | None
+    text: bytes | None
+
+
 class TreeDifference(NamedTuple):
     """From one commit to another."""
 
@@ -103,7 +110,8 @@ class SyncPlan:
     commit: str
     committed_at: datetime
     removed: list[bytes]
-    files: list[FileVersion]
+    #: Files to be read.
+    entries: list[TreeEntry]
     #: The last commit of the history that these commits follow; None: they replace it.
     history_base: str | None = None
     commits: list[LoggedCommit] = field(default_factory=list)

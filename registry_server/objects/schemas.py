@@ -206,6 +206,11 @@ class RegistryObject:
         """Whether anything may be derived from it."""
         return not self.problems or all(problem.severity is not Severity.ERROR for problem in self.problems)
 
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """Name and value of each attribute, in the order of the file."""
+        return [(attribute.name, attribute.value) for attribute in self.attributes]
+
     def values(self, name: str) -> list[str]:
         """Every value of the attribute, in the order of the file."""
         return [attribute.value for attribute in self.attributes if attribute.name == name]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,8 +16,8 @@ from registry_server.objects.schemas import FileVersion, IndexCounts, IndexRows,
 
 #: Raised when a file would be read differently than before: everything is then read anew.
 GRAMMAR_VERSION = 3
-#: Files that are read and stored together: bounds the memory of a load.
-_CHUNK = 2000
+#: Files as they are read; so many at a time bound the memory of a load.
+Chunks = AsyncGenerator[Sequence[FileVersion], None]
 
 
 def find_problems(files: Sequence[FileVersion]) -> list[tuple[str, Problem]]:
@@ -45,42 +46,59 @@ class ObjectIndex:
         """The index as part of the caller's transaction, whose session it is given."""
         return cls(IndexRepository(session))
 
-    async def replace_all(self, files: Sequence[FileVersion]) -> IndexCounts:
-        """Make the index say exactly what these files say."""
+    async def replace_all(self, files: Chunks) -> tuple[IndexCounts, int]:
+        """Make the index say exactly what these files say; with how many they were."""
         await self.repository.clear()
+        await self.repository.without_indexes()
         tally = Tally.of(IndexCounts())
-        await self._store(files, 1, tally)
+        stored = await self._store(files, 1, tally)
+        await self.repository.with_indexes()
         await self.repository.analyze()
         await self.repository.mark_dangling()
-        return await self.repository.settle(tally)
+        return await self.repository.settle(tally), stored.files
 
     async def apply(
-        self, before: IndexCounts, removed: Sequence[bytes], changed: Sequence[FileVersion]
-    ) -> IndexCounts:
-        """Forget the removed paths and read the changed files anew; all else stays as `before` counted it."""
+        self, before: IndexCounts, touched: Sequence[bytes], files: Chunks
+    ) -> tuple[IndexCounts, int]:
+        """Forget what was at the touched paths, and read the files anew; all else stays as `before` counted.
+
+        With how many files they were.
+        """
         tally = Tally.of(before)
-        touched = [*map(show, removed), *(show(file.path) for file in changed)]
-        folded = await self.repository.remove(touched, tally)
+        folded = await self.repository.remove([*map(show, touched)], tally)
         first_id = await self.repository.next_id()
-        folded |= await self._store(changed, first_id, tally)
-        await self.repository.mark_dangling_among(sorted(folded), first_id)
-        return await self.repository.settle(tally)
+        stored = await self._store(files, first_id, tally)
+        await self.repository.mark_dangling_among(sorted(folded | stored.folded), first_id)
+        return await self.repository.settle(tally), stored.files
 
-    async def _store(self, files: Sequence[FileVersion], first_id: int, tally: Tally) -> set[str]:
-        folded: set[str] = set()
-        chunks = [files[start : start + _CHUNK] for start in range(0, len(files), _CHUNK)]
-        # Parsing is computation: off the event loop, so that readers are served meanwhile, and one chunk
-        # ahead of the database, which works outside the interpreter.
-        reading = _read(chunks[0], first_id) if chunks else None
-        for following in [*chunks[1:], None]:
-            rows = await reading if reading else IndexRows()
-            first_id += len(rows.objects)
-            reading = _read(following, first_id) if following else None
-            await self.repository.insert(rows)
-            tally.add(rows)
-            folded.update(row[4] for row in rows.objects)
-        return folded
+    async def _store(self, chunks: Chunks, first_id: int, tally: Tally) -> _Stored:
+        """Parsing is computation: off the event loop, so that readers are served meanwhile.
+
+        It is one chunk ahead of the database, which works outside the interpreter.
+        """
+        stored = _Stored(set())
+        reading: asyncio.Task[IndexRows] | None = None
+        async with aclosing(chunks):
+            async for files in chunks:
+                stored.files += len(files)
+                rows = await reading if reading else IndexRows()
+                first_id += len(rows.objects)
+                reading = asyncio.create_task(asyncio.to_thread(index_rows, files, first_id))
+                await self._insert(rows, tally, stored)
+        if reading:
+            await self._insert(await reading, tally, stored)
+        return stored
+
+    async def _insert(self, rows: IndexRows, tally: Tally, stored: _Stored) -> None:
+        await self.repository.insert(rows)
+        tally.add(rows)
+        stored.folded.update(row[4] for row in rows.objects)
 
 
-def _read(files: Sequence[FileVersion], first_id: int) -> asyncio.Task[IndexRows]:
-    return asyncio.create_task(asyncio.to_thread(index_rows, files, first_id))
+@dataclass(slots=True)
+class _Stored:
+    """What was stored so far."""
+
+    #: Of every object.
+    folded: set[str]
+    files: int = 0

@@ -28,18 +28,19 @@ def history_rows(commits: Iterable[LoggedCommit], first: int) -> HistoryRows:
         rows.commits.append((position, logged.commit, author, logged.authored, summary))
         moved = _moves(logged.changes)
         rows.changes.extend(
-            (show(path), position, before, after, moved.get(path)) for path, before, after in logged.changes
+            (show(path), position, before, after, moved.get(path))
+            for path, before, after, _ in logged.changes
         )
     return rows
 
 
 def _moves(changes: list[FileChange]) -> dict[bytes, str]:
     """Both ends of each move: a text that left one path and stands at another, unchanged."""
-    gone = {before: path for path, before, after in changes if before and after is None}
+    gone = {before: path for path, before, after, _ in changes if before and after is None}
     if not gone:
         return {}
     moved: dict[bytes, str] = {}
-    for path, before, after in changes:
+    for path, before, after, _ in changes:
         if before is None and after in gone:
             origin = gone.pop(after)
             moved[path], moved[origin] = show(origin), show(path)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
 
 from registry_server.history.schemas import FileChange, LoggedCommit
-from registry_server.mirror.schemas import RemoteTip, TreeDifference, TreeEntry
+from registry_server.mirror.schemas import Blob, LocalTip, RemoteTip, TreeDifference, TreeEntry
 
 #: Regular files; the rest are symbolic links and commits of other repositories.
 FILE_MODES = frozenset({"100644", "100755", "100664"})
@@ -42,25 +44,41 @@ def parse_difference(output: bytes) -> TreeDifference:
     return TreeDifference(removed, changed)
 
 
-def parse_sizes(output: bytes) -> dict[str, int]:
-    """`cat-file --batch-check`: object, type and size a line; what is missing or no blob is left out."""
-    sizes = {}
-    for line in output.decode().splitlines():
-        parts = line.split(" ")
-        if len(parts) == 3 and parts[1] == "blob":  # noqa: PLR2004 - object, type, size
-            sizes[parts[0]] = int(parts[2])
-    return sizes
+class BlobReader:
+    """`cat-file --batch` while it is printed: object, type and size, then so many bytes and a line feed.
+
+    Of a larger text than `most_bytes` only the size is told, and it never stands in memory.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        """Expect the first object."""
+        self._most_bytes = most_bytes
+        self._held = bytearray()
+        self._skipped = 0
+
+    def feed(self, piece: bytes) -> Iterator[Blob]:
+        """Take what was printed next; every object that is complete with it, in order."""
+        skipped = min(self._skipped, len(piece))
+        self._skipped -= skipped
+        held = self._held
+        held += piece[skipped:]
+        position = 0
+        while (end := held.find(b"\n", position)) >= 0:
+            size = _size_of(bytes(held[position:end]))
+            after = end + 1 if size is None else end + size + 2
+            if after > len(held) and (size or 0) <= self._most_bytes:
+                break
+            whole = size is not None and size <= self._most_bytes
+            yield Blob(size, bytes(held[end + 1 : after - 1]) if whole else None)
+            position = after
+        self._skipped += max(position - len(held), 0)
+        del held[:position]
 
 
-def parse_blobs(output: bytes) -> Iterator[tuple[str, bytes]]:
-    """`cat-file --batch`: object, type and size, then so many bytes and a line feed."""
-    position = 0
-    while position < len(output):
-        end = output.index(b"\n", position)
-        blob, _, size = output[position:end].decode().split(" ")
-        start = end + 1
-        position = start + int(size) + 1
-        yield blob, output[start : position - 1]
+def _size_of(head: bytes) -> int | None:
+    """None for what is missing or no blob."""
+    parts = head.split(b" ")
+    return int(parts[2]) if len(parts) == 3 and parts[1] == b"blob" else None  # noqa: PLR2004 - three words
 
 
 def parse_remote(output: bytes, branch: str | None) -> RemoteTip | None:
@@ -77,7 +95,7 @@ def parse_remote(output: bytes, branch: str | None) -> RemoteTip | None:
 
 
 #: Fields of a commit, in one record; `parse_log` reads it.
-LOG_FORMAT = "%x02%H%x1f%P%x1f%at%x1f%an%x1f%s"
+LOG_FORMAT = "%x02%H%x1f%P%x1f%at%x1f%ct%x1f%an%x1f%s"
 #: The end of the year 9999.
 _LAST_SECOND = 253_402_300_799
 _COMMIT, _FIELD, _NO_BLOB = b"\x02", b"\x1f", b"0" * 40
@@ -91,28 +109,53 @@ def parse_log(output: bytes) -> list[LoggedCommit]:
         if record.startswith(_COMMIT):
             commits.append(_logged(record[1:]))
         elif record:
-            _, _, before, after, _ = record.lstrip(b"\n:").split(b" ")
+            _, mode, before, after, _ = record.lstrip(b"\n:").split(b" ")
             path = next(records)
             if path.startswith(b"data/"):
-                commits[-1].changes.append(FileChange(path, _blob(before), _blob(after)))
+                commits[-1].changes.append(FileChange(path, _blob(before), _blob(after), _mode(mode)))
     return commits
 
 
 def _logged(record: bytes) -> LoggedCommit:
-    commit, parents, at, author, summary = record.split(_FIELD, 4)
+    commit, parents, authored, committed, author, summary = record.split(_FIELD, 5)
     return LoggedCommit(
         commit=commit.decode(),
         parent=parents.decode().split(" ", 1)[0] or None,
-        authored=bounded(int(at or b"0")),
+        authored=bounded(int(authored or b"0")),
         author=author.decode(errors="replace"),
         summary=summary.decode(errors="replace"),
         changes=[],
+        committed=bounded(int(committed or b"0")),
     )
 
 
 def bounded(seconds: int) -> int:
     """An instant that a calendar has: anybody can write any date into a commit."""
     return min(max(seconds, 0), _LAST_SECOND)
+
+
+def tip_of(commits: Sequence[LoggedCommit]) -> LocalTip:
+    """The newest of these commits, the oldest first."""
+    return LocalTip(commits[-1].commit, datetime.fromtimestamp(commits[-1].committed, UTC))
+
+
+def net_difference(commits: Iterable[LoggedCommit]) -> TreeDifference:
+    """What consecutive commits, the oldest first, come to: the same as one comparison of both ends."""
+    first: dict[bytes, FileChange] = {}
+    last: dict[bytes, FileChange] = {}
+    for commit in commits:
+        for change in commit.changes:
+            first.setdefault(change.path, change)
+            last[change.path] = change
+    removed = [path for path, end in last.items() if end.after is None and first[path].before is not None]
+    return TreeDifference(
+        removed, [TreeEntry(path, end.mode, end.after) for path, end in last.items() if end.after is not None]
+    )
+
+
+@lru_cache(maxsize=16)
+def _mode(mode: bytes) -> str:
+    return mode.decode()
 
 
 def _blob(name: bytes) -> str | None:

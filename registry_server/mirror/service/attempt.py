@@ -12,7 +12,9 @@ from registry_server.mirror.errors import SyncHeld, SyncRunning
 from registry_server.mirror.models import MirrorState, Sync
 from registry_server.mirror.repository import MirrorRepository
 from registry_server.mirror.rules.guard import doubt
+from registry_server.mirror.rules.output import net_difference, tip_of
 from registry_server.mirror.schemas import (
+    LocalTip,
     SyncMode,
     SyncOutcome,
     SyncPlan,
@@ -50,6 +52,7 @@ class Attempt:
         async with self.service.database.reading() as session:
             repository = MirrorRepository(session)
             state, latest = await repository.get_state(), await repository.find_latest()
+            known = await HistoryIndex.within(session).last()
         self.base = state.commit
         if state.commit == tip.commit and state.grammar == GRAMMAR_VERSION:
             return await self._nothing_new(state)
@@ -57,9 +60,10 @@ class Attempt:
         if held and latest is not None and not self.force:
             raise SyncHeld(latest.detail)
         await self._tell(SyncStage.FETCHING)
-        await upstream.fetch()
+        if not await upstream.holds(tip):
+            await upstream.fetch()
         await self._tell(SyncStage.READING)
-        plan = await self._plan(state, tip.branch)
+        plan = await self._plan(state, tip.branch, known)
         await self._tell(SyncStage.APPLYING)
         sync, counts = await self._apply(plan)
         await self.service.versions.raise_to(sync.id)
@@ -81,42 +85,44 @@ class Attempt:
         service.observer.synced(sync, None)
         return sync
 
-    async def _plan(self, state: MirrorState, branch: str) -> SyncPlan:
+    async def _plan(self, state: MirrorState, branch: str, known: str | None) -> SyncPlan:
         upstream = self.service.upstream
-        commit, committed_at = await upstream.tip(branch)
-        self.wanted = commit
-        base = state.commit
-        history_base, commits = await self._new_commits(commit)
-        # What follows the base on the main line builds on it: git need not be asked once more.
-        builds = base is not None and history_base == base
-        if base and state.grammar == GRAMMAR_VERSION and (builds or await upstream.is_ancestor(base, commit)):
-            self.mode = SyncMode.INCREMENTAL
-            removed, entries = await upstream.difference(base, commit)
+        tip, history_base, commits = await self._new_commits(branch, known)
+        self.wanted = tip.commit
+        base = state.commit if state.grammar == GRAMMAR_VERSION else None
+        self.mode = SyncMode.INCREMENTAL
+        if base is not None and history_base == base:
+            # What follows the base on the main line says all that git could be asked for.
+            removed, entries = net_difference(commits)
+        elif base is not None and await upstream.is_ancestor(base, tip.commit):
+            removed, entries = await upstream.difference(base, tip.commit)
         else:
             self.mode = SyncMode.FULL
-            removed, entries = [], await upstream.tree(commit)
+            removed, entries = [], await upstream.tree(tip.commit)
         return SyncPlan(
             mode=self.mode,
-            base=base,
+            base=state.commit,
             branch=branch,
-            commit=commit,
-            committed_at=committed_at,
+            commit=tip.commit,
+            committed_at=tip.committed_at,
             removed=removed,
-            files=await upstream.read([entry for entry in entries if entry.path.startswith(b"data/")]),
+            entries=[entry for entry in entries if entry.path.startswith(b"data/")],
             history_base=history_base,
             commits=commits,
         )
 
-    async def _new_commits(self, commit: str) -> tuple[str | None, list[LoggedCommit]]:
-        """What to add to the history, and after which commit; all of it where the line is another one."""
+    async def _new_commits(
+        self, branch: str, known: str | None
+    ) -> tuple[LocalTip, str | None, list[LoggedCommit]]:
+        """The tip, and what to add to the history after which commit: all of it where the line is another."""
         upstream = self.service.upstream
-        async with self.service.database.reading() as session:
-            base = await HistoryIndex.within(session).last()
-        if base == commit:
-            return base, []
-        if base is not None and (following := await upstream.log(base, commit)) is not None:
-            return base, following
-        return None, await upstream.log(None, commit) or []
+        following = await upstream.log(known, f"refs/heads/{branch}") if known else None
+        if following:
+            return tip_of(following), known, following
+        tip = await upstream.tip(branch)
+        if tip.commit == known:
+            return tip, known, []
+        return tip, None, await upstream.log(None, tip.commit) or []
 
     async def _apply(self, plan: SyncPlan) -> tuple[SyncRead, IndexCounts]:
         """The one transaction: objects and all that is derived, the sync and the commit, or nothing."""
@@ -129,11 +135,12 @@ class Attempt:
                 raise SyncRunning("Another process has synced meanwhile.")
             index = ObjectIndex.within(session)
             before = IndexCounts.model_validate(state.counts)
-            counts = await (
-                index.replace_all(plan.files)
-                if plan.mode is SyncMode.FULL
-                else index.apply(before, plan.removed, plan.files)
-            )
+            files = service.upstream.read(plan.entries)
+            if plan.mode is SyncMode.FULL:
+                counts, changed = await index.replace_all(files)
+            else:
+                paths = [entry.path for entry in plan.entries]
+                counts, changed = await index.apply(before, [*plan.removed, *paths], files)
             reason = doubt(before, counts, service.settings.drop_share, service.settings.drop_floor)
             if reason and not self.force:
                 raise SyncHeld(f"Held: {reason}.")
@@ -141,9 +148,10 @@ class Attempt:
             # Never below a version that the tier has reached, even if this database was restored.
             number = max(state.last_sync, reached + 1)
             self._advance(state, plan, number, counts)
-            sync = self._read(number, SyncOutcome.APPLIED, None, len(plan.removed), len(plan.files))
+            sync = self._read(number, SyncOutcome.APPLIED, None, len(plan.removed), changed)
             repository.add(Sync(**sync.model_dump()))
-            await repository.forget_before(number - service.settings.history)
+            if number > service.settings.history:
+                await repository.forget_before(number - service.settings.history)
         return sync, counts
 
     def _advance(self, state: MirrorState, plan: SyncPlan, number: int, counts: IndexCounts) -> None:

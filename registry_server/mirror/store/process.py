@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -58,12 +59,42 @@ class Git:
                 )
                 exit_code = await process.wait()
         except TimeoutError:
-            raise RepositoryBroken(f"git {arguments[0]} took longer than {self.time_limit}") from None
+            raise self._too_slow(arguments[0]) from None
         finally:
             await _end(process)
         if exit_code:
             raise GitFailed(redact(errors.decode(errors="replace").strip()[-1000:]))
         return output
+
+    async def stream(self, *arguments: str, stdin: bytes = b"") -> AsyncGenerator[bytes, None]:
+        """What the command prints, piece by piece. Raises as `run`, at the end if need be."""
+        deadline = asyncio.get_running_loop().time() + self.time_limit.total_seconds()
+        process = await self._start(arguments)
+        beside = asyncio.gather(_feed(process, stdin), _collect(process.stderr, None))
+        try:
+            while piece := await self._next_piece(process.stdout, deadline, arguments[0]):
+                yield piece
+            async with asyncio.timeout_at(deadline):
+                _, errors = await beside
+                exit_code = await process.wait()
+        except TimeoutError:
+            raise self._too_slow(arguments[0]) from None
+        finally:
+            beside.cancel()
+            await _end(process)
+        if exit_code:
+            raise GitFailed(redact(errors.decode(errors="replace").strip()[-1000:]))
+
+    async def _next_piece(self, stream: asyncio.StreamReader | None, deadline: float, command: str) -> bytes:
+        """Only the wait for git counts: whoever takes the pieces may be slow."""
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await stream.read(_READ_BYTES) if stream else b""
+        except TimeoutError:
+            raise self._too_slow(command) from None
+
+    def _too_slow(self, command: str) -> RepositoryBroken:
+        return RepositoryBroken(f"git {command} took longer than {self.time_limit}")
 
     async def _start(self, arguments: tuple[str, ...]) -> asyncio.subprocess.Process:
         environment = {
@@ -88,6 +119,7 @@ class Git:
                 stderr=asyncio.subprocess.PIPE,
                 env=environment,
                 start_new_session=True,
+                limit=_READ_BYTES,
             )
         except FileNotFoundError:
             raise UpstreamUnavailable("git is not installed") from None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,12 +14,20 @@ from pathlib import Path
 from registry_server.history.schemas import LoggedCommit
 from registry_server.mirror.errors import MirrorNotConfigured, RepositoryBroken, UpstreamUnavailable
 from registry_server.mirror.rules import output
-from registry_server.mirror.schemas import LocalTip, MirrorSettings, RemoteTip, TreeDifference, TreeEntry
+from registry_server.mirror.schemas import (
+    Blob,
+    LocalTip,
+    MirrorSettings,
+    RemoteTip,
+    TreeDifference,
+    TreeEntry,
+)
 from registry_server.mirror.store.process import Git, GitFailed
 from registry_server.objects.schemas import FileVersion, Problem, ProblemCode
 
-#: Files that are read by one git process.
-_BATCH = 4000
+#: Files that are parsed and stored together.
+_BATCH = 2000
+_HEAD = re.compile(rb"ref: refs/|[0-9a-f]{40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +46,30 @@ class BareRepository:
 
     async def prepare(self) -> None:
         """Make sure that there is a repository; one that git does not recognise is replaced."""
-        try:
-            await self.git.run("rev-parse", "--is-bare-repository")
-        except GitFailed:
+        if not await asyncio.to_thread(self._is_there):
             await self.discard()
             self.git.directory.mkdir(parents=True)
             await self.git.run("init", "--quiet", "--bare")
+
+    def _is_there(self) -> bool:
+        """What git itself asks of a directory; to ask git takes a process."""
+        directory = self.git.directory
+        try:
+            head = (directory / "HEAD").read_bytes()
+        except OSError:
+            return False
+        return bool(_HEAD.match(head)) and (directory / "objects").is_dir() and (directory / "refs").is_dir()
+
+    async def holds(self, tip: RemoteTip) -> bool:
+        """Whether our copy of the branch is at that commit already: it was fetched and not applied."""
+
+        def look() -> bool:
+            try:
+                return (self.git.directory / "refs" / "heads" / tip.branch).read_text().strip() == tip.commit
+            except (OSError, ValueError):
+                return False
+
+        return await asyncio.to_thread(look)
 
     async def discard(self) -> None:
         """Forget the copy."""
@@ -127,52 +155,55 @@ class BareRepository:
         except (GitFailed, UpstreamUnavailable, RepositoryBroken):
             return None
 
-    async def read(self, entries: Sequence[TreeEntry]) -> list[FileVersion]:
-        """The text of the files; what is no file or too large is named, not read."""
-        files = []
-        async for some in self._batches(entries):
-            files += some
-        return files
+    async def read(self, entries: Sequence[TreeEntry]) -> AsyncGenerator[list[FileVersion], None]:
+        """The text of the files, some at a time; what is no file or too large is named, not read."""
+        others = [entry for entry in entries if entry.mode not in output.FILE_MODES]
+        found = [_no_file(entry) for entry in others]
+        files = [entry for entry in entries if entry.mode in output.FILE_MODES]
+        async with aclosing(self._texts(files)) as texts:
+            async for some in texts:
+                found += some
+                if len(found) >= _BATCH:
+                    yield found
+                    found = []
+        if found:
+            yield found
 
-    async def _batches(self, entries: Sequence[TreeEntry]) -> AsyncIterator[list[FileVersion]]:
-        total = 0
-        for start in range(0, len(entries), _BATCH):
-            some = entries[start : start + _BATCH]
-            sizes = await self._sizes([entry.blob for entry in some if entry.mode in output.FILE_MODES])
-            wanted = [blob for blob, size in sizes.items() if size <= self.settings.file_bytes]
-            total += sum(sizes[blob] for blob in wanted)
-            if total > self.settings.total_bytes:
-                raise RepositoryBroken(f"The registry is larger than {self.settings.total_bytes} bytes.")
-            raws = await self._blobs(wanted, sum(sizes[blob] for blob in wanted))
-            yield [self._version(entry, sizes, raws) for entry in some]
-
-    def _version(self, entry: TreeEntry, sizes: dict[str, int], raws: dict[str, bytes]) -> FileVersion:
-        path, mode, blob = entry
-        if mode not in output.FILE_MODES:
-            problem = Problem(ProblemCode.NOT_A_FILE, None, "links and nested repositories are not followed")
-            return FileVersion(path, mode, blob, None, problem)
-        if blob in raws:
-            return FileVersion(path, mode, blob, raws[blob])
-        if blob not in sizes:
-            raise RepositoryBroken(f"The mirrored repository has lost the object {blob}.")
-        detail = f"{sizes[blob]} bytes are more than {self.settings.file_bytes}"
-        return FileVersion(path, mode, blob, None, Problem(ProblemCode.FILE_TOO_LARGE, None, detail))
-
-    async def _sizes(self, blobs: list[str]) -> dict[str, int]:
-        if not blobs:
-            return {}
-        return output.parse_sizes(await self._read("cat-file", "--batch-check", stdin=_lines(blobs)))
-
-    async def _blobs(self, blobs: list[str], size: int) -> dict[str, bytes]:
-        if not blobs:
-            return {}
-        most = size + len(blobs) * 100
-        printed = await self._read("cat-file", "--batch", stdin=_lines(blobs), most_bytes=most)
-        return dict(output.parse_blobs(printed))
-
-    async def _read(self, *arguments: str, stdin: bytes = b"", most_bytes: int = 256 << 20) -> bytes:
+    async def _texts(self, entries: Sequence[TreeEntry]) -> AsyncGenerator[list[FileVersion], None]:
+        """One process of git for all, however many; nothing is asked twice."""
+        if not entries:
+            return
+        reader, waiting, total = output.BlobReader(self.settings.file_bytes), iter(entries), 0
+        names = "".join(f"{entry.blob}\n" for entry in entries).encode()
         try:
-            return await self.git.run(*arguments, stdin=stdin, most_bytes=most_bytes)
+            async with aclosing(self.git.stream("cat-file", "--batch", stdin=names)) as pieces:
+                async for piece in pieces:
+                    # In this order: an entry is taken only for a text that is there.
+                    pairs = zip(reader.feed(piece), waiting, strict=False)
+                    found = [self._version(entry, blob) for blob, entry in pairs]
+                    total += sum(len(file.raw or b"") for file in found)
+                    if total > self.settings.total_bytes:
+                        raise RepositoryBroken(
+                            f"The registry is larger than {self.settings.total_bytes} bytes."
+                        )
+                    yield found
+        except GitFailed as failed:
+            raise RepositoryBroken(f"The mirrored repository cannot be read: {failed.message}") from failed
+        if next(waiting, None) is not None:
+            raise RepositoryBroken("The mirrored repository ended before the last object.")
+
+    def _version(self, entry: TreeEntry, blob: Blob) -> FileVersion:
+        path, mode, name = entry
+        if blob.text is not None:
+            return FileVersion(path, mode, name, blob.text)
+        if blob.size is None:
+            raise RepositoryBroken(f"The mirrored repository has lost the object {name}.")
+        detail = f"{blob.size} bytes are more than {self.settings.file_bytes}"
+        return FileVersion(path, mode, name, None, Problem(ProblemCode.FILE_TOO_LARGE, None, detail))
+
+    async def _read(self, *arguments: str) -> bytes:
+        try:
+            return await self.git.run(*arguments)
         except GitFailed as failed:
             raise RepositoryBroken(f"The mirrored repository cannot be read: {failed.message}") from failed
 
@@ -183,8 +214,10 @@ async def read_checkout(directory: Path, revision: str, settings: MirrorSettings
     git = Git((inner if inner.exists() else directory).resolve(), settings.time_limit)
     repository = BareRepository(git, settings)
     entries = await repository.tree(revision)
-    return await repository.read([entry for entry in entries if entry.path.startswith(b"data/")])
+    wanted = [entry for entry in entries if entry.path.startswith(b"data/")]
+    return [file async for some in repository.read(wanted) for file in some]
 
 
-def _lines(blobs: list[str]) -> bytes:
-    return "".join(f"{blob}\n" for blob in blobs).encode()
+def _no_file(entry: TreeEntry) -> FileVersion:
+    problem = Problem(ProblemCode.NOT_A_FILE, None, "links and nested repositories are not followed")
+    return FileVersion(*entry, None, problem)

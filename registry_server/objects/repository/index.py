@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, delete, exists, func, literal, not_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Exists,
+    Index,
+    delete,
+    exists,
+    func,
+    literal,
+    not_,
+    select,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from registry_server.objects.models import (
@@ -18,13 +32,15 @@ from registry_server.objects.models import (
     RouteRow,
     TextRow,
 )
+from registry_server.objects.rules.paths import FILTERS
 from registry_server.objects.schemas import ROUTE_CLASSES, IndexCounts, IndexRows, ProblemCode, Tally
 from registry_server.tables import insert_rows
 
 #: Bound parameters of one statement: the smallest limit of either database is far above.
 _CHUNK = 500
 _TABLES = (ObjectRow, ReferenceRow, RouteRow, NetworkRow, TextRow, ProblemRow, FilterRow)
-_DERIVED = (ReferenceRow, RouteRow, NetworkRow, TextRow)
+_NETWORK_CLASSES = frozenset({"inetnum", "inet6num"})
+_FILTERS = frozenset(path.decode() for path in FILTERS)
 Item = TypeVar("Item")
 
 
@@ -44,27 +60,58 @@ class IndexRepository:
         for model in _TABLES:
             await self.session.execute(delete(model))
 
+    async def without_indexes(self) -> None:
+        """Until `with_indexes` of the same transaction, store without them where that hinders no reader.
+
+        SQLite builds them faster at once. PostgreSQL would keep every reader out meanwhile.
+        """
+        await self._each_index(lambda index, connection: index.drop(connection, checkfirst=True))
+
+    async def with_indexes(self) -> None:
+        """Build what `without_indexes` took away."""
+        await self._each_index(lambda index, connection: index.create(connection))
+
+    async def _each_index(self, act: Callable[[Index, Connection], None]) -> None:
+        connection = await self.session.connection()
+        if connection.dialect.name == "sqlite":
+            for model in _TABLES:
+                for index in sorted(
+                    model.metadata.tables[model.__tablename__].indexes, key=lambda each: str(each.name)
+                ):
+                    await connection.run_sync(partial(act, index))
+
     async def remove(self, paths: Sequence[str], tally: Tally) -> set[str]:
         """Remove what was stored for the paths, and take it off the tally; the folded keys that went."""
         gone: set[str] = set()
         for some in _chunks(paths):
-            found = await self.session.execute(
-                select(ObjectRow.id, ObjectRow.folded, ObjectRow.object_class).where(ObjectRow.path.in_(some))
+            wanted = delete(ObjectRow).where(ObjectRow.path.in_(some))
+            found = await self._ended(
+                wanted.returning(ObjectRow.id, ObjectRow.folded, ObjectRow.object_class)
             )
-            rows = found.all()
-            gone.update(row.folded for row in rows)
-            idents = [row.id for row in rows]
-            routes = select(RouteRow.family).where(RouteRow.object_id.in_(idents))
-            problems = select(ProblemRow.code).where(ProblemRow.path.in_(some))
-            tally.objects.subtract(row.object_class for row in rows)
-            tally.routes.subtract(ROUTE_CLASSES[family] for family in await self.session.scalars(routes))
-            tally.problems.subtract((await self.session.scalars(problems)).all())
-            for model in _DERIVED:
-                await self.session.execute(delete(model).where(model.object_id.in_(idents)))
-            await self.session.execute(delete(ObjectRow).where(ObjectRow.id.in_(idents)))
-            for beside in (ProblemRow, FilterRow):
-                await self.session.execute(delete(beside).where(beside.path.in_(some)))
+            gone.update(row.folded for row in found)
+            classes = Counter(row.object_class for row in found)
+            tally.objects.subtract(classes)
+            if found:
+                await self._remove_derived([row.id for row in found], frozenset(classes), tally)
+            problems = delete(ProblemRow).where(ProblemRow.path.in_(some)).returning(ProblemRow.code)
+            tally.problems.subtract(row.code for row in await self._ended(problems))
+            if not _FILTERS.isdisjoint(some):
+                await self.session.execute(delete(FilterRow).where(FilterRow.path.in_(some)))
         return gone
+
+    async def _remove_derived(self, idents: Sequence[int], classes: frozenset[str], tally: Tally) -> None:
+        """Only from the tables that objects of these classes are in."""
+        await self.session.execute(delete(ReferenceRow).where(ReferenceRow.object_id.in_(idents)))
+        await self.session.execute(delete(TextRow).where(TextRow.object_id.in_(idents)))
+        if not classes.isdisjoint(_NETWORK_CLASSES):
+            await self.session.execute(delete(NetworkRow).where(NetworkRow.object_id.in_(idents)))
+        if not classes.isdisjoint(ROUTE_CLASSES.values()):
+            routes = delete(RouteRow).where(RouteRow.object_id.in_(idents)).returning(RouteRow.family)
+            tally.routes.subtract(ROUTE_CLASSES[row.family] for row in await self._ended(routes))
+
+    async def _ended(self, statement: Any) -> Sequence[Any]:
+        """What a DELETE … RETURNING gave back."""
+        return (await self.session.execute(statement, execution_options={"synchronize_session": False})).all()
 
     async def insert(self, rows: IndexRows) -> None:
         """Store the rows."""
@@ -77,25 +124,21 @@ class IndexRepository:
         await insert_rows(self.session, FilterRow, rows.filters)
 
     async def mark_dangling(self) -> None:
-        """Mark the references that name no object, after everything was stored anew."""
-        await self._mark(literal(value=True))
+        """Mark the references that name no object, after everything was stored anew and none is marked."""
+        statement = update(ReferenceRow).where(not_(_answered())).values(dangling=True)
+        await self.session.execute(statement, execution_options={"synchronize_session": False})
 
     async def mark_dangling_among(self, folded: Sequence[str], first_id: int) -> None:
         """Mark again the references that name one of the keys, and those of objects from `first_id` on."""
-        await self._mark(ReferenceRow.object_id >= first_id)
-        for some in _chunks(folded):
-            await self._mark(ReferenceRow.target.in_(some))
-
-    async def _mark(self, which: ColumnElement[bool]) -> None:
-        answered = exists().where(
-            ObjectRow.folded == ReferenceRow.target,
-            (" " + ReferenceRow.classes + " ").like("% " + ObjectRow.object_class + " %"),
-        )
-        for value, condition in ((True, not_(answered)), (False, answered)):
-            statement = update(ReferenceRow).where(which, ReferenceRow.dangling != value, condition)
+        which: ColumnElement[bool] = ReferenceRow.object_id >= first_id
+        for some in _chunks(folded) if folded else [()]:
+            wrong = ReferenceRow.dangling == _answered()
+            statement = update(ReferenceRow).where(which | ReferenceRow.target.in_(some), wrong)
             await self.session.execute(
-                statement.values(dangling=value), execution_options={"synchronize_session": False}
+                statement.values(dangling=not_(ReferenceRow.dangling)),
+                execution_options={"synchronize_session": False},
             )
+            which = literal(value=False)
 
     async def analyze(self) -> None:
         """Tell PostgreSQL what a load has put in: until it looks by itself, it plans for empty tables."""
@@ -111,6 +154,14 @@ class IndexRepository:
         )
         tally.problems[ProblemCode.DANGLING_REFERENCE.value] = dangling or 0
         return tally.counts()
+
+
+def _answered() -> Exists:
+    """An object of those classes has the key."""
+    return exists().where(
+        ObjectRow.folded == ReferenceRow.target,
+        (" " + ReferenceRow.classes + " ").like("% " + ObjectRow.object_class + " %"),
+    )
 
 
 def _chunks(items: Sequence[Item]) -> Iterator[Sequence[Item]]:

@@ -107,11 +107,18 @@ CLASS_OF_DIRECTORY: Mapping[str, str] = MappingProxyType(
 #: A `source:` that is none of these is a slip of the pen.
 SOURCES = frozenset("DN42 ICVPN CHAOSVPN NEONETWORK CRXN RIPE APNIC ARIN LACNIC AFRINIC".split())  # noqa: SIM905
 PREFIX_CLASSES = frozenset({"inetnum", "inet6num", "route", "route6"})
+#: A key longer than this fits no index and no file name.
+LONGEST_KEY = 255
 
 
 def directory_of(object_class: str) -> str:
     """Where objects of the class stand under `data/`."""
     return "dns" if object_class == "domain" else object_class
+
+
+def family_of(object_class: str) -> int:
+    """The address family of a class whose keys are prefixes."""
+    return 6 if object_class in {"route6", "inet6num"} else 4
 
 
 def file_name_of(key: str) -> str:
@@ -126,7 +133,7 @@ def key_of(object_class: str, file_name: str) -> str:
     return file_name
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=4096)
 def fold(key: str) -> str:
     """The form in which keys are compared: neither case nor blanks matter."""
     return "".join(key.split()).lower()

@@ -7,7 +7,6 @@ or `+` continues the value above, a lone `+` is a blank line in it. What is read
 from __future__ import annotations
 
 import re
-from functools import partial
 
 from registry_server.objects.schemas import Attribute, Problem, ProblemCode
 
@@ -19,7 +18,9 @@ _VALUE_COLUMN = 20
 #: No-break and zero-width spaces, directional marks, byte order mark: no reviewer sees them.
 _INVISIBLE = re.compile("[\u00a0\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 #: A well-written line: name, colon, blanks up to column 20, and a value without blanks at its ends.
-_LINES = re.compile(r"^([a-z](?:[a-z0-9_-]*[a-z0-9])?): +(?<=^.{20})(\S(?:.*\S)?)\n", re.MULTILINE)
+#: Possessive quantifiers, since going back never helps and costs a third.
+_LINES = re.compile(r"^([a-z][a-z0-9_-]*+)(?<![_-]): ++(?<=^.{20})(\S.*+)(?<=\S)\n", re.MULTILINE)
+_CONTROLS = re.compile(rb"[\x00\r]")
 #: A detail quotes at most so much of a line.
 _QUOTED = 60
 
@@ -48,32 +49,37 @@ def words(value: str) -> list[str]:
 
 def parse(raw: bytes) -> tuple[list[Attribute], list[Problem]]:
     """Read one object; whatever the bytes are, this answers and never raises."""
+    plain = well_written(raw)
+    if plain is not None:
+        return [Attribute(name, value, number) for number, (name, value) in enumerate(plain, start=1)], []
     if b"\x00" in raw:
         line = raw.count(b"\n", 0, raw.index(b"\x00")) + 1
         return [], [Problem(ProblemCode.NUL_BYTE, line, "the file holds NUL bytes and is not text")]
     text, problems = _decode(raw)
-    attributes = _read_plain(text) if not problems else None
-    if attributes is None:
-        reader = _Reader(problems)
-        for number, content in enumerate(text.split("\n"), start=1):
-            reader.read(number, content)
-        attributes = reader.finish()
+    reader = _Reader(problems)
+    for number, content in enumerate(text.split("\n"), start=1):
+        reader.read(number, content)
+    attributes = reader.finish()
     if not attributes:
         problems.append(Problem(ProblemCode.EMPTY_OBJECT, None, "no line of the file is an attribute"))
     return attributes, problems
 
 
-def _read_plain(text: str) -> list[Attribute] | None:
-    """The attributes where every line is a well-written one, as nearly all are; else None.
+def well_written(raw: bytes) -> list[tuple[str, str]] | None:
+    """Name and value of each line of a text that has nothing odd about it, as nearly all are; else None.
 
     One pass of the regular expression over the whole text, which costs a fifth of a look at each line.
     """
-    found = _LINES.findall(text)
-    if len(found) != text.count("\n"):
+    if _CONTROLS.search(raw) or not raw.endswith(b"\n"):
         return None
-    # Past the constructor's own frame: this makes every attribute of the registry.
-    make = partial(tuple.__new__, Attribute)
-    return [make((name, value, number)) for number, (name, value) in enumerate(found, start=1)]
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        return None
+    found: list[tuple[str, str]] = _LINES.findall(text)
+    if len(found) != raw.count(b"\n") or not (text.isascii() or _INVISIBLE.search(text) is None):
+        return None
+    return found
 
 
 def _decode(raw: bytes) -> tuple[str, list[Problem]]:

@@ -36,6 +36,16 @@ def show(path: bytes) -> str:
     return f"{text[:200]}…{hashlib.sha256(path).hexdigest()}"
 
 
+def read_usual(path: bytes) -> tuple[str, ObjectPath] | None:
+    """Path and place of an object in a file that nothing is odd about; None where `place` has to look."""
+    found = _PLAIN.fullmatch(path)
+    if found is None or len(path) > _LONGEST or path in FILTERS:
+        return None
+    directory, name = found.groups()
+    object_class = CLASS_OF_DIRECTORY.get(directory.decode())
+    return (path.decode(), ObjectPath(object_class, name.decode())) if object_class else None
+
+
 def place(path: bytes) -> tuple[ObjectPath | None, Problem | None]:
     """The object at this path, if one may stand there, and what is wrong with the path.
 

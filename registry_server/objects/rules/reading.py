@@ -5,14 +5,17 @@ from __future__ import annotations
 from registry_server.objects.rules import auth, grammar, routes
 from registry_server.objects.rules.classes import (
     CLASSES,
+    LONGEST_KEY,
     PREFIX_CLASSES,
     SOURCES,
     ObjectClass,
+    family_of,
     file_name_of,
     fold,
     key_of,
 )
 from registry_server.objects.rules.numbers import PrefixRefused, parse_asn, parse_prefix, parse_range
+from registry_server.objects.rules.references import read_references
 from registry_server.objects.schemas import (
     SEVERITY_OF,
     Attribute,
@@ -25,11 +28,6 @@ from registry_server.objects.schemas import (
     Route,
     Severity,
 )
-
-#: A key longer than this fits no index and no file name.
-_LONGEST_KEY = 255
-#: `mbrs-by-ref: ANY` names no object (RFC 2622, section 5.1).
-_ANYBODY = "any"
 
 
 def read_object(place: ObjectPath, raw: bytes, known: tuple[Problem, ...] = ()) -> RegistryObject:
@@ -111,7 +109,7 @@ class _Judge:
             self._check_prefix(attribute)
         elif self.of_class.name == "aut-num":
             self._check_asn(attribute)
-        return key if len(key) <= _LONGEST_KEY else None
+        return key if len(key) <= LONGEST_KEY else None
 
     def _compare_with_file_name(self, key: str, line: int) -> str:
         """The key by which the object is found: its own, unless it stands in the file of another."""
@@ -136,7 +134,7 @@ class _Judge:
         except PrefixRefused as refused:
             self.report(refused.code, attribute.line, f"{grammar.quote(text)}: {refused.detail}")
             return
-        family = 6 if self.of_class.name.endswith("6") or self.of_class.name == "inet6num" else 4
+        family = family_of(self.of_class.name)
         if prefix.family != family:
             self.report(
                 ProblemCode.INVALID_PREFIX, attribute.line, f"{prefix.text} is not an IPv{family} prefix"
@@ -173,18 +171,7 @@ class _Judge:
             self.report(ProblemCode.UNKNOWN_AUTH_METHOD, attribute.line, detail)
 
     def _references(self) -> tuple[Reference, ...]:
-        kinds = self.of_class.references
-        found = []
-        for attribute in self.attributes:
-            if attribute.name in kinds:
-                words = grammar.words(attribute.value)
-                for word in words if len(words) == 1 else dict.fromkeys(words):
-                    if len(word) > _LONGEST_KEY:
-                        detail = f"{grammar.quote(word)} is too long for a key"
-                        self.report(ProblemCode.INVALID_REFERENCE, attribute.line, detail)
-                    elif word.lower() != _ANYBODY:
-                        found.append(Reference(attribute.name, fold(word), word, attribute.line))
-        return tuple(found)
+        return read_references(self.attributes, self.of_class.references, self.problems)
 
     def _routes(self) -> tuple[Route, ...]:
         if self.prefix is None or "origin" not in self.first or not self.of_class.name.startswith("route"):

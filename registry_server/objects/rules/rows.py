@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from registry_server.objects.rules.classes import CLASSES, fold
-from registry_server.objects.rules.paths import FILTERS, place, show
+from registry_server.objects.rules.paths import FILTERS, place, read_usual, show
+from registry_server.objects.rules.plain import PlainObject, read_plain
 from registry_server.objects.rules.reading import read_object
 from registry_server.objects.rules.search import searched_text
 from registry_server.objects.schemas import (
@@ -29,22 +30,41 @@ def index_rows(files: Iterable[FileVersion], first_id: int) -> IndexRows:
     """Everything to store for the files, objects numbered from `first_id` on."""
     rows = IndexRows()
     for file in files:
-        where, problem = place(file.path)
-        problems = [found for found in (problem, file.problem) if found]
-        if file.mode == _EXECUTABLE and where is not None:
-            problems.append(Problem(ProblemCode.EXECUTABLE, None, "the file is marked as a program"))
-        if where is not None and file.raw is not None:
-            problems = _store_object(rows, file, where, tuple(problems), first_id + len(rows.objects))
-        if not problems and file.path not in FILTERS:
-            continue
-        path = show(file.path)
-        if file.path in FILTERS and file.raw is not None:
-            rows.filters.append((path, file.raw))
-        rows.problems.extend(
-            (path, position, found.code.value, found.severity.value, found.line, found.detail)
-            for position, found in enumerate(problems)
-        )
+        ident = first_id + len(rows.objects)
+        if not _store_plain(rows, file, ident):
+            _store_judged(rows, file, ident)
     return rows
+
+
+def _store_plain(rows: IndexRows, file: FileVersion, ident: int) -> bool:
+    """Store an object that nothing is wrong with; False, and nothing stored, where that is not certain."""
+    usual = read_usual(file.path) if file.mode != _EXECUTABLE and file.raw is not None else None
+    found = read_plain(usual[1], file.raw or b"") if usual else None
+    if usual is None or found is None:
+        return False
+    folded = fold(found.key)
+    rows.objects.append(
+        (ident, usual[0], found.object_class, found.key, folded, file.blob, file.raw, True, found.asn)
+    )
+    _derive(rows, found, ident)
+    return True
+
+
+def _store_judged(rows: IndexRows, file: FileVersion, ident: int) -> None:
+    """Store whatever the file is, and all that is wrong with it."""
+    where, problem = place(file.path)
+    problems = [found for found in (problem, file.problem) if found]
+    if file.mode == _EXECUTABLE and where is not None:
+        problems.append(Problem(ProblemCode.EXECUTABLE, None, "the file is marked as a program"))
+    if where is not None and file.raw is not None:
+        problems = _store_object(rows, file, where, tuple(problems), ident)
+    path = show(file.path)
+    if file.path in FILTERS and file.raw is not None:
+        rows.filters.append((path, file.raw))
+    rows.problems.extend(
+        (path, position, found.code.value, found.severity.value, found.line, found.detail)
+        for position, found in enumerate(problems)
+    )
 
 
 def _store_object(
@@ -62,16 +82,14 @@ def _store_object(
     return list(found.problems)
 
 
-def _derive(rows: IndexRows, found: RegistryObject, ident: int) -> None:
+def _derive(rows: IndexRows, found: PlainObject | RegistryObject, ident: int) -> None:
     classes = _TARGETS[found.object_class]
-    rows.references.extend(
-        (ident, position, *reference, classes[reference.attribute], False)
-        for position, reference in enumerate(found.references)
-    )
-    rows.routes.extend(
-        (ident, origin, prefix.family, prefix.first, prefix.last, prefix.length, prefix.text, max_length)
-        for prefix, origin, max_length in found.routes
-    )
+    for position, (attribute, target, shown, line) in enumerate(found.references):
+        rows.references.append((ident, position, attribute, target, shown, line, classes[attribute], False))
+    for prefix, origin, max_length in found.routes:
+        rows.routes.append(
+            (ident, origin, prefix.family, prefix.first, prefix.last, prefix.length, prefix.text, max_length)
+        )
     if found.network is not None:
         rows.networks.append((ident, *found.network))
-    rows.texts.append((ident, *searched_text(found)))
+    rows.texts.append((ident, *searched_text(found.object_class, found.lines)))

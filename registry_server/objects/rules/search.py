@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from registry_server.objects.rules.classes import CLASSES
-from registry_server.objects.schemas import RegistryObject
 
 #: The attribute that names an object to people.
 _TITLES = {
@@ -26,14 +27,14 @@ _LONGEST = 8192
 _LONGEST_TITLE = 200
 
 
-def searched_text(found: RegistryObject) -> tuple[str, str]:
+def searched_text(object_class: str, lines: Iterable[tuple[str, str]]) -> tuple[str, str]:
     """The name as written, and the text in small letters, a line for each line of the object."""
-    wanted = _TITLES.get(found.object_class, "descr")
-    skipped = _NOT_SEARCHED[found.object_class]
-    title, lines = "", []
-    for name, value, _ in found.attributes:
+    wanted = _TITLES.get(object_class, "descr")
+    skipped = _NOT_SEARCHED[object_class]
+    title, found = "", []
+    for name, value in lines:
         if name == wanted and not title:
             title = value
         if name not in skipped:
-            lines.append(value)
-    return title[:_LONGEST_TITLE], "\n".join(lines)[:_LONGEST].lower()
+            found.append(value)
+    return title[:_LONGEST_TITLE], "\n".join(found)[:_LONGEST].lower()

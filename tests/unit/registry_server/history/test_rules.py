@@ -17,14 +17,14 @@ def stored(before: str | None, after: str | None, moved: str | None = None) -> S
 class TestParseLog:
     def test_reads_commits_with_their_changes_and_those_without(self) -> None:
         raw = (
-            b"\x02%s\x1f%s %s\x1f17\x1fFoo\x1fAdd one\0\n" % (b"a" * 40, b"b" * 40, b"c" * 40)
+            b"\x02%s\x1f%s %s\x1f17\x1f18\x1fFoo\x1fAdd one\0\n" % (b"a" * 40, b"b" * 40, b"c" * 40)
             + b":000000 100644 %s %s A\0data/person/\x02X\0" % (NOTHING, ONE.encode())
             + b":100644 000000 %s %s D\0README.md\0" % (ONE.encode(), NOTHING)
-            + b"\x02%s\x1f\x1f-5\x1f\xff\x1f\0" % (b"d" * 40)
+            + b"\x02%s\x1f\x1f-5\x1f\x1f\xff\x1f\0" % (b"d" * 40)
         )
         first, second = parse_log(raw)
         assert first == LoggedCommit(
-            "a" * 40, "b" * 40, 17, "Foo", "Add one", [FileChange(b"data/person/\x02X", None, ONE)]
+            "a" * 40, "b" * 40, 17, "Foo", "Add one", [FileChange(b"data/person/\x02X", None, ONE)], 18
         )
         assert (second.parent, second.authored, second.author, second.changes) == (None, 0, "\ufffd", [])
 

@@ -1,9 +1,10 @@
 import pytest
 from pydantic import ValidationError
 
+from registry_server.history.schemas import FileChange, LoggedCommit
 from registry_server.mirror.rules import output
 from registry_server.mirror.rules.guard import doubt
-from registry_server.mirror.schemas import MirrorSettings, RemoteTip, TreeEntry
+from registry_server.mirror.schemas import Blob, MirrorSettings, RemoteTip, TreeEntry
 from registry_server.objects.schemas import IndexCounts
 
 BLOB = "8ab686eafeb1f44702738c8b0f24f2567c36da6d"
@@ -52,12 +53,41 @@ class TestOutput:
         assert removed == [b"data/x"]
         assert changed == [TreeEntry(b"data/:y", "100755", BLOB)]
 
-    def test_leaves_out_what_is_missing_or_no_blob(self) -> None:
-        assert output.parse_sizes(f"{BLOB} blob 7\n{BLOB[::-1]} missing\n".encode()) == {BLOB: 7}
+    @pytest.mark.parametrize("length", [1, 2, 7, 1000])
+    def test_reads_blobs_of_any_bytes_in_pieces_of_any_length(self, length: int) -> None:
+        printed = (
+            f"{BLOB} blob 5\n".encode()
+            + b"a\n\0b\n\n"
+            + f"{BLOB} blob 0\n\n{BLOB} missing\n".encode()
+            + f"{BLOB} blob 9\n".encode()
+            + b"too\nlarge\n"
+            + f"{BLOB} blob 1\nx\n".encode()
+        )
+        reader = output.BlobReader(8)
+        pieces = [printed[start : start + length] for start in range(0, len(printed), length)]
+        found = [blob for piece in pieces for blob in reader.feed(piece)]
+        assert found == [
+            Blob(5, b"a\n\0b\n"),
+            Blob(0, b""),
+            Blob(None, None),
+            Blob(9, None),
+            Blob(1, b"x"),
+        ]
 
-    def test_reads_blobs_of_any_bytes(self) -> None:
-        printed = f"{BLOB} blob 5\n".encode() + b"a\n\0b\n\n" + f"{BLOB} blob 0\n".encode() + b"\n"
-        assert list(output.parse_blobs(printed)) == [(BLOB, b"a\n\0b\n"), (BLOB, b"")]
+    def test_commits_come_to_what_is_different_at_their_ends(self) -> None:
+        def commit(*changes: FileChange) -> LoggedCommit:
+            return LoggedCommit(BLOB, None, 0, "", "", list(changes))
+
+        one, two = "1" * 40, "2" * 40
+        removed, changed = output.net_difference(
+            [
+                commit(FileChange(b"a", None, one), FileChange(b"b", one, None), FileChange(b"c", one, two)),
+                commit(FileChange(b"a", one, None), FileChange(b"c", two, None), FileChange(b"d", None, one)),
+                commit(FileChange(b"b", None, two, "100755"), FileChange(b"d", one, two)),
+            ]
+        )
+        assert removed == [b"c"]
+        assert sorted(changed) == [TreeEntry(b"b", "100755", two), TreeEntry(b"d", "100644", two)]
 
     def test_follows_the_branch_that_upstream_calls_head(self) -> None:
         printed = f"ref: refs/heads/trunk\tHEAD\n{BLOB}\tHEAD\n{BLOB}\trefs/heads/trunk\n".encode()

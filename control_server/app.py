@@ -23,6 +23,9 @@ from control_server.desired_state.dependencies import open_publishing
 from control_server.desired_state.schemas import MAX_REQUEST_BYTES
 from control_server.enrolment import endpoints as enrolment_endpoints
 from control_server.enrolment import pages as enrolment_pages
+from control_server.flaps import endpoints as flap_endpoints
+from control_server.flaps import tasks as flap_tasks
+from control_server.incidents import endpoints as incident_endpoints
 from control_server.ipam import endpoints as ipam_endpoints
 from control_server.jobs import endpoints as job_endpoints
 from control_server.jobs import pages as job_pages
@@ -86,6 +89,8 @@ ROUTERS = (
     routing_endpoints.nodes,
     routing_endpoints.agents,
     audit_endpoints.router,
+    flap_endpoints.router,
+    incident_endpoints.router,
     alert_endpoints.router,
     job_endpoints.router,
     operator_pages.router,
@@ -144,10 +149,11 @@ def _assemble(app: FastAPI, resources: ControlResources) -> Assembled:
     app.state.agent_link = link
     app.state.publishing = open_publishing(resources, link)
     switchboard.when_ready.append(app.state.publishing.republish)
-    observation_tasks.hear(switchboard, resources)
+    app.state.report_observers = [flap_tasks.observer(resources)]
+    observation_tasks.hear(switchboard, resources, app.state.report_observers)
     desired_state_socket.hear(switchboard, resources, link)
     traffic_tasks.hear(switchboard, resources)
-    app.state.table_keeper = table_keeper(resources, None)
+    app.state.table_keeper = table_keeper(resources, flap_tasks.best_paths(resources))
     routing_tasks.hear(switchboard, app.state.table_keeper)
     operator_dependencies.prepare(app, resources)
     app.state.fleet_pulse = FleetPulse(lambda: what_pages_show(resources, link))

@@ -54,6 +54,64 @@ NODE_EVENTS = REGISTRY.add(
         loss="delivered inside the process alone; agents ask again when they connect",
     )
 )
+BGP_FLAPS = REGISTRY.add(
+    KeyFamily(
+        name="bgpflap",
+        pattern="bgpflap:<node>",
+        tier=Tier.KV,
+        database=DATABASE,
+        kind=Kind.JSON,
+        ttl=timedelta(days=7),
+        writer="each runtime snapshot of an agent, about every 5 min, by exchange under its connection's number",
+        purpose="how the sessions of a node stood, and their flap scores",
+        loss="scores of sessions begin at 0; their half-life is 30 min, and what happened stays in SQL",
+        restart="written again by the next snapshot; SQL keeps the scores while the tier is away",
+        cap=262_144,
+    )
+)
+PREFIX_FLAPS = REGISTRY.add(
+    KeyFamily(
+        name="pflap",
+        pattern="pflap:<node>",
+        tier=Tier.KV,
+        database=DATABASE,
+        kind=Kind.JSON,
+        ttl=timedelta(days=7),
+        writer="each prefix report of an agent, about every 60 s, by exchange under its connection's number",
+        purpose="flap scores of prefixes, and the report that the next one's rate is measured from",
+        loss="scores of prefixes begin at 0, and one round counts no rate and writes no bucket",
+        restart="written again by the next report; SQL keeps the scores while the tier is away",
+        cap=262_144,
+    )
+)
+HEALTH_NODE = REGISTRY.add(
+    KeyFamily(
+        name="health:node",
+        pattern="health:node:<node>",
+        tier=Tier.CACHE,
+        database=DATABASE,
+        kind=Kind.JSON,
+        ttl=timedelta(seconds=10),
+        writer="readers of a node's health; removed when a report of the node is stored",
+        purpose="how a node is, with reasons",
+        loss="judged anew from SQL",
+        restart="filled again as pages are read",
+    )
+)
+HEALTH_FLEET = REGISTRY.add(
+    KeyFamily(
+        name="health:fleet",
+        pattern="health:fleet",
+        tier=Tier.CACHE,
+        database=DATABASE,
+        kind=Kind.JSON,
+        ttl=timedelta(seconds=10),
+        writer="readers of the fleet's health; removed when a report of any node is stored",
+        purpose="how all nodes are, and everything that needs a person",
+        loss="judged anew from SQL",
+        restart="filled again as pages are read",
+    )
+)
 PROBE_JOB = REGISTRY.add(
     KeyFamily(
         name="probe:job",

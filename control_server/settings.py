@@ -221,6 +221,12 @@ class KeepSettings(BaseModel):
     route_changes: timedelta = Field(
         default=timedelta(days=30), ge=timedelta(hours=1), description="What became of best paths"
     )
+    flaps: timedelta = Field(
+        default=timedelta(days=90), ge=timedelta(days=1), description="Flaps of sessions, and rates of updates"
+    )
+    health: timedelta = Field(
+        default=timedelta(days=90), ge=timedelta(days=1), description="Changes of health, and closed incidents"
+    )
 
 
 class ControlSettings(SettingsFromEnvironment):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, start_http_server
 
 from control_server.alerts import tasks as alert_tasks
+from control_server.flaps import tasks as flap_tasks
 from control_server.jobs import tasks as job_tasks
 from control_server.jobs.schemas import JobKind
 from control_server.metrics import JobMetrics
@@ -26,6 +27,7 @@ def job_kinds(resources: ControlResources) -> list[JobKind]:
     """Every kind of job that this version knows."""
     return [
         *alert_tasks.kinds(resources),
+        *flap_tasks.kinds(resources),
         *job_tasks.kinds(resources),
         *traffic_tasks.kinds(resources),
         *routing_tasks.kinds(resources),
@@ -35,7 +37,11 @@ def job_kinds(resources: ControlResources) -> list[JobKind]:
 
 def work_loops(resources: ControlResources, metrics: JobMetrics) -> list[Loop]:
     """What a working process does."""
-    return [*job_tasks.loops(resources, job_kinds(resources), metrics), *alert_tasks.loops(resources)]
+    return [
+        *job_tasks.loops(resources, job_kinds(resources), metrics),
+        *alert_tasks.loops(resources),
+        *flap_tasks.loops(resources),
+    ]
 
 
 async def work(settings: ControlSettings) -> None:

@@ -78,16 +78,24 @@ class PrefixChange:
 
 @dataclass(frozen=True, slots=True)
 class PrefixesHeard:
-    """One prefix report as the scores see it."""
+    """One prefix report as the scores see it; it is told once."""
 
-    #: Grows with every report of the node's agent; a report that comes again has the same.
-    sequence: int
     taken_at: datetime
     changes: tuple[PrefixChange, ...]
-    #: Updates of any peer in this report, for the rate; best changes alone where it is not known.
+    #: For the rate: how many prefixes changed.
     updates: int
-    #: A full resynchronisation is a first sight: it charges nothing and counts no rate.
-    complete: bool = False
+    #: Nobody is charged: a first sight, or a restart of the daemon.
+    pardoned: bool = False
+    #: Whether all of it came since the report before; else it says nothing of a rate.
+    rated: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """When a report came, by the server's clock, and through which connection; None: by HTTP."""
+
+    at: datetime
+    fencing_token: int | None = None
 
 
 class FlapRead(BaseModel):

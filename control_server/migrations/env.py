@@ -7,6 +7,9 @@ from control_server.audit import models as audit
 from control_server.desired_state import models as desired_state
 from control_server.durable import TABLES
 from control_server.enrolment import models as enrolment
+from control_server.flaps import models as flaps
+from control_server.health import models as health
+from control_server.incidents import models as incidents
 from control_server.ipam import models as ipam
 from control_server.jobs import models as jobs
 from control_server.nodes import models as nodes
@@ -23,6 +26,7 @@ from shared.database.migrations import run_migrations
 MODELS = (
     *(agents, alerts, api_tokens, audit, desired_state, enrolment, ipam, jobs, nodes, observations),
     *(operators, peerings, policy, probes, routing, traffic, TABLES),
+    *(flaps, health, incidents),
 )
 
 run_migrations(Base.metadata)

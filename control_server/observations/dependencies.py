@@ -27,7 +27,7 @@ def _observations(session: Session) -> Observations:
 
 def _listening(request: Request) -> Listening:
     resources = request.app.state.resources
-    return Listening(resources.database, resources.now)
+    return Listening(resources.database, resources.now, request.app.state.report_observers)
 
 
 ObservationsOf = Annotated[Observations, Depends(_observations)]

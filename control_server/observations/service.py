@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 import structlog
 
@@ -18,6 +20,20 @@ from shared.protocol.fleet import ApplyResult, ApplyState, ReconciliationReport,
 log = structlog.get_logger(__name__)
 
 NodeSaid = ApplyResult | ReconciliationReport | RuntimeSnapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One report: of whom, when it was heard, and through which connection; None: by HTTP."""
+
+    node_id: str
+    report: NodeSaid
+    at: datetime
+    fencing_token: int | None = None
+
+
+#: Acts on a report inside its transaction, whose session it is handed; what comes twice it must bear.
+ReportObserver = Callable[[Any, Said], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +58,13 @@ class Listening:
 
     database: Database
     now: Clock
+    observers: Sequence[ReportObserver] = ()
 
     async def hear(self, connection: AgentConnection, report: NodeSaid) -> None:
         """A report that came over a socket."""
-        await self.take(connection.node_id, report)
+        await self.take(connection.node_id, report, connection.fencing_token)
 
-    async def take(self, node_id: str, report: NodeSaid) -> None:
+    async def take(self, node_id: str, report: NodeSaid, fencing_token: int | None = None) -> None:
         """Keep the newest report of its kind; one that is older than what is kept changes nothing."""
         at = self.now()
         async with self.database.transaction() as session:
@@ -60,6 +77,8 @@ class Listening:
                     row.drift, row.drift_at = report.model_dump(mode="json"), at
                 case RuntimeSnapshot():
                     row.snapshot, row.snapshot_at = report.model_dump(mode="json"), at
+            for observe in self.observers:
+                await observe(session, Said(node_id, report, at, fencing_token))
         log.info("agent.reported", node=node_id, report=report.type)
 
 

@@ -154,4 +154,5 @@ def _channel(seen: Channel) -> ChannelState:
         exported=seen.exported,
         preferred=seen.preferred,
         limit_hit=any(limit.hit for limit in seen.limits.values()),
+        updates_received=seen.changes.get("import updates", {}).get("received"),
     )

@@ -101,6 +101,8 @@ class ChannelState(Frame):
     exported: int | None = None
     preferred: int | None = None
     limit_hit: bool = False
+    #: Since the session came up; it goes back only when the session did. None where BIRD does not count.
+    updates_received: int | None = None
 
 
 class ProtocolState(Frame):
@@ -150,6 +152,7 @@ class RuntimeSnapshot(Frame):
     type: Literal["runtime_snapshot"] = "runtime_snapshot"
     taken_at: datetime
     bird_version: str | None = Field(default=None, max_length=_NAME)
+    bird_started_at: datetime | None = Field(default=None, description="When the daemon was started")
     running: str | None = Field(default=None, max_length=_NAME, description="`RL_CONFIG` of what runs")
     links: Part = Part()
     interfaces: tuple[InterfaceState, ...] = Field(default=(), max_length=_MANY)

@@ -1,0 +1,14 @@
+"""Refusals of flaps."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from shared.kernel.errors import AppError, Kind
+
+
+class FlapUnknown(AppError):
+    """Nothing is known of it: it was never seen on this node, or is long forgotten."""
+
+    kind: ClassVar = Kind.MISSING
+    code: ClassVar = "flap_unknown"

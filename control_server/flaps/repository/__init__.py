@@ -1,0 +1,6 @@
+"""SQL of flaps: what happened, and the scores while the tier does not keep them."""
+
+from control_server.flaps.repository.history import FlapHistory
+from control_server.flaps.repository.tables import FlapTables, Holding
+
+__all__ = ["FlapHistory", "FlapTables", "Holding"]

@@ -15,10 +15,14 @@ from node_agent.apply.files import ConfigurationPlaces
 from node_agent.apply.keys import OwnKeys, load_keys
 from node_agent.apply.passes import Host
 from node_agent.apply.store import ApplyStore
+from node_agent.collect.host import boot_id
+from node_agent.collect.routes import RouteWatch
 from node_agent.collect.snapshot import Snapshots
+from node_agent.collect.traffic import TrafficWatch
 from node_agent.connection.pulling import Puller
 from node_agent.connection.reports import Reports
 from shared.kernel.clock import utc_now
+from shared.kernel.ids import short_id
 from shared.protocol.frames import ApplyStatus
 
 if TYPE_CHECKING:
@@ -41,12 +45,16 @@ class Fleet:
     applier: Applier
     snapshots: Snapshots
     asked: asyncio.Event
+    routes: RouteWatch
+    traffic: TrafficWatch
 
     async def run(self) -> None:
         """Apply and look until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.applier.run(), name="applier")
             group.create_task(self._look(), name="snapshots")
+            group.create_task(self.routes.run(), name="routes")
+            group.create_task(self.traffic.run(), name="traffic")
 
     def request_snapshot(self) -> None:
         """Look soon."""
@@ -94,4 +102,15 @@ def open_fleet(settings: AgentSettings) -> Fleet:
         pull_seconds=settings.pull_seconds,
         pass_seconds=settings.pass_seconds,
     )
-    return Fleet(keys, reports, applier, Snapshots(settings.bird_socket, utc_now), asked)
+    stream = short_id()
+    return Fleet(
+        keys=keys,
+        reports=reports,
+        applier=applier,
+        snapshots=Snapshots(settings.bird_socket, utc_now),
+        asked=asked,
+        routes=RouteWatch(
+            settings.bird_socket, reports, utc_now, stream=stream, most=settings.greatest_table
+        ),
+        traffic=TrafficWatch(reports, utc_now, stream=stream, boot_id=boot_id()),
+    )

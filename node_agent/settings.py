@@ -56,6 +56,9 @@ class AgentSettings(BaseSettings):
     pass_seconds: float = Field(
         default=60, gt=0, le=3600, description="The host is compared with the desired state this often"
     )
+    greatest_table: int = Field(
+        default=250_000, ge=1000, description="BIRD's routes are told up to so many; more are only counted"
+    )
     concurrent_probes: int = Field(default=10, ge=1, le=100, description="More are answered `busy`")
     greatest_probe_seconds: float = Field(default=300, gt=0, description="Caps what a server may ask for")
     greatest_probe_lines: int = Field(default=20_000, gt=0)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from node_agent.bird.errors import BirdRefused, BirdTookTooLong, BirdUnreachable, BirdWentAway
-from node_agent.bird.framing import MAX_REPLY_BYTES, Reply, ReplyReader
+from node_agent.bird.errors import (
+    BirdRefused,
+    BirdReplyTooLarge,
+    BirdTookTooLong,
+    BirdUnreachable,
+    BirdWasReconfigured,
+    BirdWentAway,
+)
+from node_agent.bird.framing import MAX_REPLY_BYTES, STOPPED, Line, LineReader, Reply, ReplyReader
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
@@ -66,6 +73,33 @@ class BirdConversation:
             raise BirdRefused(detail)
         return reply
 
+    async def stream(
+        self, command: str, take: Callable[[Sequence[Line]], None], *, limit: int, seconds: float
+    ) -> None:
+        """Hand over the lines of the answer as they come, the closing one last; nothing of it is kept.
+
+        `seconds` is for each piece. Raises as `ask`, and BirdWasReconfigured for an answer that was cut.
+        After any error, of `take` as well, the conversation is over.
+        """
+        async with self._turn:
+            reading, size = LineReader(), 0
+            try:
+                await self._send(command.encode(), seconds)
+                while not reading.ended:
+                    data = await self._read(seconds)
+                    size += len(data)
+                    if size > limit:
+                        raise BirdReplyTooLarge
+                    lines = reading.feed(data)
+                    if any(line.code == STOPPED for line in lines):
+                        raise BirdWasReconfigured
+                    take(lines)
+                    # What has arrived already comes without a wait, and others have to have their turn.
+                    await asyncio.sleep(0)
+            finally:
+                if not reading.ended:
+                    self.writer.close()
+
     async def greet(self) -> None:
         """Wait for the greeting. Raises as `ask`."""
         reply = await self._receive(self.seconds)
@@ -82,15 +116,30 @@ class BirdConversation:
     async def _exchange(self, raw: bytes, limit: int, seconds: float) -> Reply:
         async with self._turn:
             self.replies.limit = limit
-            try:
-                self.writer.write(raw + b"\n")
-                async with asyncio.timeout(seconds):
-                    await self.writer.drain()
-            except TimeoutError:
-                raise BirdTookTooLong from None
-            except OSError as error:
-                raise BirdWentAway from error
+            await self._send(raw, seconds)
             return await self._receive(seconds)
+
+    async def _send(self, raw: bytes, seconds: float) -> None:
+        try:
+            self.writer.write(raw + b"\n")
+            async with asyncio.timeout(seconds):
+                await self.writer.drain()
+        except TimeoutError:
+            raise BirdTookTooLong from None
+        except OSError as error:
+            raise BirdWentAway from error
+
+    async def _read(self, seconds: float) -> bytes:
+        try:
+            async with asyncio.timeout(seconds):
+                data = await self.reader.read(_CHUNK_BYTES)
+        except TimeoutError:
+            raise BirdTookTooLong from None
+        except OSError as error:
+            raise BirdWentAway from error
+        if not data:
+            raise BirdWentAway
+        return data
 
     async def _receive(self, seconds: float) -> Reply:
         try:

@@ -35,6 +35,13 @@ class BirdReplyTooLarge(AppError):
     code: ClassVar[str] = "bird_reply_too_large"
 
 
+class BirdWasReconfigured(AppError):
+    """BIRD cut its answer because its configuration changed meanwhile. Ask again."""
+
+    kind: ClassVar[Kind] = Kind.UNAVAILABLE
+    code: ClassVar[str] = "bird_was_reconfigured"
+
+
 class BirdSpokeStrangely(AppError):
     """What came from the control socket is not BIRD's protocol. Name BIRD's own socket."""
 

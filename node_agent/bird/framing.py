@@ -114,6 +114,34 @@ class ReplyReader:
         return reply
 
 
+@dataclass(slots=True)
+class LineReader:
+    """The lines of one reply as they come, for replies that are too large to be kept whole."""
+
+    #: Whether the closing line has come.
+    ended: bool = False
+    _rest: bytes = b""
+    _code: int | None = None
+
+    def feed(self, data: bytes) -> list[Line]:
+        """Lines that these bytes complete. Raises BirdSpokeStrangely."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        if len(self._rest) > _MAX_LINE_BYTES:
+            raise BirdSpokeStrangely
+        return [line for raw in lines if (line := self._take(raw.rstrip(b"\r"))) is not None]
+
+    def _take(self, raw: bytes) -> Line | None:
+        if raw.startswith(b"+") or self.ended:
+            return None
+        if raw.startswith(b" ") and self._code is not None:
+            return Line(self._code, _text(raw[1:]))
+        coded = _CODED.match(raw)
+        if coded is None:
+            raise BirdSpokeStrangely
+        self._code, self.ended = int(coded[1]), coded[2] == b" "
+        return Line(self._code, _text(coded[3]))
+
+
 def _text(raw: bytes) -> str:
     # BIRD cuts lines at a number of bytes, so also in the middle of a character.
     return raw.decode(errors="replace")

@@ -35,6 +35,7 @@ from shared.protocol.frames import (
     ServerHello,
     SnapshotRequest,
 )
+from shared.protocol.reports import PrefixAcknowledged
 
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
@@ -203,6 +204,8 @@ class Conversation:
                 log.warning(
                     "agent.frame_refused", code=frame.code, frame=frame.ref, detail=redact(frame.detail)
                 )
+                if frame.ref == "prefix_report" and self._ground.fleet is not None:
+                    self._ground.fleet.routes.refused(frame.code)
             case _:
                 if not (self._act_on_probe(frame) or self._act_on_node(frame)):
                     self.ignored += 1
@@ -231,6 +234,8 @@ class Conversation:
                 fleet.applier.ring()
             case SnapshotRequest():
                 fleet.request_snapshot()
+            case PrefixAcknowledged():
+                fleet.routes.heard(frame)
             case _:
                 return False
         return True

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from shared.protocol.fleet import ApplyResult, ReconciliationReport, RuntimeSnapshot
+from shared.protocol.reports import PrefixReport, TrafficSample
 
-NodeReport = ApplyResult | ReconciliationReport | RuntimeSnapshot
+NodeReport = ApplyResult | ReconciliationReport | RuntimeSnapshot | TrafficSample | PrefixReport
 
 
 class Reports:
@@ -22,6 +23,12 @@ class Reports:
         self._newest[report.type] = report
         self._unsent[report.type] = report
         self.changed.set()
+
+    def forget(self, report: NodeReport) -> None:
+        """The server has it, or does not want it: say it no more."""
+        for kept in (self._newest, self._unsent):
+            if kept.get(report.type) is report:
+                del kept[report.type]
 
     def rewind(self) -> None:
         """A new connection: nobody knows what the old one still carried."""

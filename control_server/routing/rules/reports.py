@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
 from control_server.routing.schemas import BestChange, BestKind, BestPath, ChangeCause, Known, Verdict
+from shared.protocol.fleet import Sight
 from shared.protocol.reports import PrefixReport, Route
 
 #: An agent's clock is believed this far.
@@ -35,7 +36,8 @@ def verdict(known: Known, report: PrefixReport) -> Verdict:
     """Whether a report follows upon what is known."""
     if known.stream == report.stream and report.sequence <= known.sequence:
         return Verdict.REPEATED
-    if report.begins:
+    if report.begins or report.sight is not Sight.OBSERVED:
+        # A look that saw nothing builds upon nothing.
         return Verdict.TAKE
     follows = known.stream == report.stream and known.sequence == report.base
     begun = known.synchronising or known.complete_at is not None

@@ -85,7 +85,7 @@ def commands(service: Service[Any]) -> typer.Typer:
             settings = settings.model_copy(
                 update={"web": settings.web.model_copy(update={"workers": workers})}
             )
-        run(_serve(service, settings))
+        run(_serve(service, settings), serving=True)
 
     @app.command()
     def work() -> None:
@@ -123,14 +123,16 @@ def load(service: Service[S]) -> S:
     return settings
 
 
-def run(work: Awaitable[None]) -> None:
+def run(work: Awaitable[None], *, serving: bool = False) -> None:
     """Run to the end; a refusal becomes one sentence and an exit status."""
 
     async def whole() -> None:
         await work
 
     try:
-        asyncio.run(whole())
+        # A loop is chosen here or never: uvicorn's own choice comes too late for one that runs already.
+        with asyncio.Runner(loop_factory=_serving_loop if serving else None) as runner:
+            runner.run(whole())
     except WorkersNeedKv as refusal:
         typer.echo(refusal.detail, err=True)
         raise typer.Exit(EXIT_CONFIGURATION) from None
@@ -144,6 +146,12 @@ def run(work: Awaitable[None]) -> None:
         raise typer.Exit(EXIT_UNAVAILABLE) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+
+
+def _serving_loop() -> asyncio.AbstractEventLoop:
+    import uvloop  # noqa: PLC0415 - commands that serve nothing do not pay for it
+
+    return uvloop.new_event_loop()
 
 
 def stop(refusal: AppError) -> NoReturn:

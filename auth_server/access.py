@@ -8,7 +8,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from auth_server.tokens.dependencies import TokenParts, token_services
+from auth_server.tokens.dependencies import NONCE_HEADER, TokenParts, token_services
 
 #: Public documents: every page may read them.
 _FOR_ALL = frozenset(
@@ -23,6 +23,8 @@ _FOR_ALL = frozenset(
 _FOR_REGISTERED = frozenset({"/auth/token", "/auth/revoke", "/auth/userinfo"})
 _METHODS = "GET, POST"
 _HEADERS = "Authorization, Content-Type, DPoP"
+#: Beside what every page may read: what a client needs for its next proof, or to understand a refusal.
+_READABLE = {"Access-Control-Expose-Headers": f"{NONCE_HEADER}, WWW-Authenticate, Retry-After"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class CrossOriginAccess:
         if allowed is None:
             await self.app(scope, receive, send)
             return
-        marks = {"Access-Control-Allow-Origin": allowed, "Vary": "Origin"}
+        marks = {"Access-Control-Allow-Origin": allowed, "Vary": "Origin", **_READABLE}
         if scope["method"] == "OPTIONS" and "access-control-request-method" in Headers(scope=scope):
             marks |= {
                 "Access-Control-Allow-Methods": _METHODS,

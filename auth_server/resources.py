@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import httpx2
 
@@ -12,6 +13,7 @@ from auth_server.settings import AuthSettings
 from shared.cache import Cache, Tier, open_cache
 from shared.database import Database, open_database
 from shared.kernel.clock import Clock, utc_now
+from shared.kernel.recent import Recent
 from shared.web.outgoing import service_client
 
 #: Number of this service's database in the kv tier; it keeps nothing in the cache tier's default.
@@ -31,6 +33,8 @@ class AuthResources:
     #: To the registry service and to the captcha; opens nothing before the first question.
     http: httpx2.AsyncClient
     now: Clock
+    #: Registrations that this process has read a moment ago.
+    known_clients: Recent[str, Any] = field(default_factory=Recent)
 
 
 @asynccontextmanager

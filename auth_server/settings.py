@@ -59,6 +59,10 @@ class TokenSettings(BaseModel):
         le=timedelta(days=110),
         description="Refreshing ends so long after the person agreed",
     )
+    dpop_nonces: bool = Field(
+        default=False,
+        description="Proofs of keys (DPoP) must carry a nonce that this service gave out minutes before",
+    )
     consent_life: timedelta = Field(
         default=timedelta(days=180), description="A consent is remembered so long"
     )

@@ -9,8 +9,8 @@ from auth_server.authorization.dependencies import AuthorizationForClients
 from auth_server.authorization.rules import metadata
 from auth_server.clients.dependencies import Form, form_of
 from auth_server.settings import AuthSettings
-from auth_server.tokens.dependencies import ProvenKey
-from auth_server.tokens.endpoints import NEVER_KEPT, WritingClient
+from auth_server.tokens.dependencies import AuthenticatedClient, ProvenKey, nonce_headers
+from auth_server.tokens.endpoints import NEVER_KEPT
 
 router = APIRouter(tags=["discovery"])
 #: Called by programs, which have no form token of ours.
@@ -21,11 +21,16 @@ _ASKED = ("response_type", "scope", "redirect_uri", "code_challenge", "code_chal
 
 @protocol_router.post("/auth/par", status_code=status.HTTP_201_CREATED, openapi_extra=form_of(*_ASKED))
 async def push(
-    form: Form, key: ProvenKey, client: WritingClient, authorization: AuthorizationForClients
+    request: Request,
+    form: Form,
+    key: ProvenKey,
+    client: AuthenticatedClient,
+    authorization: AuthorizationForClients,
 ) -> JSONResponse:
     """Keep an authorization request, whose name the browser then brings (RFC 9126)."""
     kept = await authorization.push(client, form, key)
-    return JSONResponse(kept, status_code=status.HTTP_201_CREATED, headers=NEVER_KEPT)
+    headers = NEVER_KEPT | nonce_headers(request)
+    return JSONResponse(kept, status_code=status.HTTP_201_CREATED, headers=headers)
 
 
 @router.get("/auth/.well-known/openid-configuration")

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from auth_server.accounts.dependencies import Administrator
 from auth_server.audit.dependencies import AuditTrail
 from auth_server.audit.service import Audit
 from auth_server.clients.errors import InvalidRequest
@@ -18,14 +17,11 @@ from auth_server.clients.rules.parameters import FORM, Parameters, collect, pars
 from auth_server.clients.service import ClientAdministration, ClientService
 from auth_server.clients.store import FailedSecrets
 from auth_server.resources import AuthResources
-from auth_server.sessions.dependencies import FreshSession
-from shared.kernel.principal import Principal
 from shared.web.transactions import Session
 
 __all__ = [
     "AfterClientEnd",
     "Clients",
-    "ConfirmedAdministrator",
     "FailedSecrets",
     "Form",
     "client_administration",
@@ -45,9 +41,9 @@ _MOST_BYTES = 65536
 
 def client_service(resources: AuthResources, session: AsyncSession, failures: FailedSecrets) -> ClientService:
     """Clients inside a session of the database."""
-    proofs = ProofRepository(session)
-    issuer = resources.settings.issuer
-    return ClientService(ClientRepository(session), proofs, failures, issuer, resources.now)
+    known, issuer = resources.known_clients, resources.settings.issuer
+    clients = ClientRepository(session, known.forget)
+    return ClientService(clients, ProofRepository(session), failures, known, issuer, resources.now)
 
 
 def client_administration(
@@ -62,10 +58,6 @@ def client_administration(
 def _administration(request: Request, session: Session, audit: AuditTrail) -> ClientAdministration:
     state = request.app.state
     return client_administration(state.resources, session, audit, state.after_client_end)
-
-
-async def _with_fresh_passkey(administrator: Administrator, _fresh: FreshSession) -> Principal:
-    return administrator
 
 
 def media_type_of(request: Request) -> str:
@@ -110,6 +102,4 @@ async def read_page_form(request: Request) -> Parameters:
 
 
 Clients = Annotated[ClientAdministration, Depends(_administration)]
-#: Whoever lets programs in proves anew who they are.
-ConfirmedAdministrator = Annotated[Principal, Depends(_with_fresh_passkey)]
 Form = Annotated[Parameters, Depends(read_form)]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter, status
 
 from auth_server.accounts.dependencies import Administrator
-from auth_server.clients.dependencies import Clients, ConfirmedAdministrator
+from auth_server.clients.dependencies import Clients
 from auth_server.clients.models import Client
 from auth_server.clients.schemas import ClientChange, ClientCreate, ClientMade, ClientRead, ClientSecret
 from auth_server.clients.service.administration import shown
+from auth_server.sessions.dependencies import ConfirmedAdministrator
 
 router = APIRouter(prefix="/auth/api/v1/clients", tags=["clients"])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,6 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from auth_server.clients.models import Client, UsedProof
+from shared.database import after_commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +19,19 @@ class ClientRepository:
     """Clients in one session of the database."""
 
     session: AsyncSession
+    #: Told after the commit of a change.
+    changed: Callable[[], Awaitable[None]]
 
     async def find(self, ident: str) -> Client | None:
         """The client of this id, disabled or not."""
         return await self.session.get(Client, ident)
+
+    async def find_detached(self, ident: str) -> Client | None:
+        """The same, for whoever only reads it and keeps it longer than the session."""
+        client = await self.find(ident)
+        if client is not None:
+            self.session.expunge(client)
+        return client
 
     async def list_all(self) -> Sequence[Client]:
         """Every client, by id."""
@@ -30,6 +40,10 @@ class ClientRepository:
     def add(self, client: Client) -> None:
         """Store a new client."""
         self.session.add(client)
+
+    def note_change(self) -> None:
+        """A client is stored or changed in this session."""
+        after_commit(self.session, self.changed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,9 +135,7 @@ class DeviceService:
             raise DeviceRefused
         if row.expires_at <= self.now() or not await self.devices.claim_redemption(row.id, self.now()):
             raise DeviceCodeExpired
-        await self.grants.grants.lock(row.grant_id)
-        family = await self.redemption.get_family(row.grant_id)
-        await self.grants.grants.note_code_used(row.grant_id, self.now())
+        family = await self.redemption.take_family(row.grant_id)
         return await self.redemption.give(family, client, asked.key_thumbprint)
 
     async def _keep_waiting(self, row: DeviceAuthorization) -> None:

@@ -9,14 +9,10 @@ from fastapi import Depends, Request
 from auth_server.accounts.dependencies import Administrator
 from auth_server.authorization.dependencies import authorization_service
 from auth_server.portal.service import Applications
-from auth_server.sessions.dependencies import FreshForForm, FreshSession
+from auth_server.sessions.dependencies import FreshForForm
 from auth_server.tokens.dependencies import address_of, token_services
 from shared.kernel.principal import Principal
 from shared.web.transactions import Session
-
-
-async def _with_fresh_passkey(administrator: Administrator, _fresh: FreshSession) -> Principal:
-    return administrator
 
 
 async def _with_fresh_passkey_for_form(administrator: Administrator, _fresh: FreshForForm) -> Principal:
@@ -29,8 +25,6 @@ def _applications(request: Request, session: Session) -> Applications:
     return Applications(authorization_service(parts, session, address), tokens.grants, tokens.clients)
 
 
-#: For JSON: refused with `step_up_needed`.
-ConfirmedAdministrator = Annotated[Principal, Depends(_with_fresh_passkey)]
 #: For forms: sent to confirm, and back.
 FreshAdministrator = Annotated[Principal, Depends(_with_fresh_passkey_for_form)]
 OwnApplications = Annotated[Applications, Depends(_applications)]

@@ -17,9 +17,9 @@ from auth_server.accounts.schemas import (
     InvitationMade,
     InvitationRead,
 )
-from auth_server.portal.dependencies import ConfirmedAdministrator, OwnApplications
+from auth_server.portal.dependencies import OwnApplications
 from auth_server.portal.schemas import ApplicationRead
-from auth_server.sessions.dependencies import Sessions, SignedInSession
+from auth_server.sessions.dependencies import ConfirmedAdministrator, Sessions, SignedInSession
 from auth_server.sessions.endpoints import as_read
 from auth_server.sessions.schemas import EndReason, SessionRead
 

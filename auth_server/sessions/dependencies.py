@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse, Response
 
-from auth_server.accounts.dependencies import AfterAccountChange
+from auth_server.accounts.dependencies import Administrator, AfterAccountChange
 from auth_server.accounts.schemas import AccountChanged
 from auth_server.audit.dependencies import AuditTrail, audit_service
 from auth_server.audit.service import Audit
@@ -26,6 +26,7 @@ from auth_server.sessions.service import SessionService
 from auth_server.sessions.store import LastUses
 from shared.cache.throttling import SignInThrottle
 from shared.kernel.errors import Unauthenticated
+from shared.kernel.principal import Principal
 from shared.web.forms import FormRefused
 from shared.web.transactions import Session
 
@@ -133,6 +134,14 @@ async def get_fresh_for_form(
 MaybeSignedIn = Annotated[SignedIn | None, Depends(find_signed_in)]
 SignedInSession = Annotated[SignedIn, Depends(get_signed_in)]
 FreshSession = Annotated[SignedIn, Depends(get_fresh)]
+
+
+async def _with_fresh_passkey(administrator: Administrator, _fresh: FreshSession) -> Principal:
+    return administrator
+
+
+#: Whoever lets programs or people in proves anew who they are; for JSON: refused with `step_up_needed`.
+ConfirmedAdministrator = Annotated[Principal, Depends(_with_fresh_passkey)]
 FreshForForm = Annotated[SignedIn, Depends(get_fresh_for_form)]
 
 

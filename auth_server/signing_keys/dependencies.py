@@ -29,7 +29,7 @@ __all__ = [
 
 def key_ring(resources: AuthResources, session: AsyncSession, opened: OpenedKeys) -> KeyRing:
     """Signing keys inside a session that is not the request's own."""
-    return KeyRing(SigningKeyRepository(session), opened, resources.now)
+    return KeyRing(SigningKeyRepository(session, opened.forget), opened, resources.now)
 
 
 def key_administration(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from auth_server.signing_keys.models import SigningKey
 from auth_server.signing_keys.schemas import Algorithm, Stage
+from shared.database import after_commit
 
 _ORDER = case({Stage.CURRENT.value: 0, Stage.NEXT.value: 1}, value=SigningKey.stage, else_=2)
 
@@ -21,6 +22,8 @@ class SigningKeyRepository:
     """Signing keys in one session of the database."""
 
     session: AsyncSession
+    #: Told after the commit of a change.
+    changed: Callable[[], Awaitable[None]]
 
     async def find(self, kid: str) -> SigningKey | None:
         """The key of this id."""
@@ -62,6 +65,7 @@ class SigningKeyRepository:
             .values(stage=Stage.PREVIOUS, retired_at=at)
             .returning(SigningKey.kid)
         )
+        after_commit(self.session, self.changed)
         return await self.session.scalar(statement) is not None
 
     async def promote_next(self, algorithm: Algorithm) -> None:
@@ -74,6 +78,7 @@ class SigningKeyRepository:
 
     async def delete(self, kid: str) -> None:
         """Forget a key; what it signed is worthless from here on."""
+        after_commit(self.session, self.changed)
         await self.session.execute(delete(SigningKey).where(SigningKey.kid == kid))
 
     async def forget_retired_before(self, at: datetime) -> None:

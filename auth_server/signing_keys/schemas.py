@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict
 
 
 class Algorithm(StrEnum):
@@ -21,3 +24,24 @@ class Stage(StrEnum):
     CURRENT = "current"
     #: Signs no more, verifies still.
     PREVIOUS = "previous"
+
+
+class SigningKeyRead(BaseModel):
+    """A key as administrators see it; private halves are shown to nobody."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    kid: str
+    algorithm: Algorithm
+    stage: Stage
+    created_at: datetime
+    retired_at: datetime | None
+
+
+class RotationWanted(BaseModel):
+    """How keys are to be rotated."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    #: Also where the next key was published only minutes ago, so that not everybody has read it.
+    insist: bool = False

@@ -19,7 +19,7 @@ from auth_server.signing_keys.errors import NextKeyTooYoung, SigningKeyNotFound
 from auth_server.signing_keys.models import SigningKey
 from auth_server.signing_keys.repository import SigningKeyRepository
 from auth_server.signing_keys.schemas import Algorithm, Stage
-from auth_server.signing_keys.store import OpenedKeys, Seal
+from auth_server.signing_keys.store import OpenedKey, OpenedKeys, Seal
 from shared.kernel.clock import Clock
 from shared.kernel.principal import Principal
 
@@ -83,24 +83,44 @@ class KeyRing:
 
     async def sign(self, claims: Mapping[str, Any], typ: str, algorithm: Algorithm = Algorithm.ES256) -> str:
         """A compact JWT by the algorithm's current key."""
+        signer = self.opened.signing.find(algorithm) or await self._current(algorithm)
+        header = {"alg": signer.algorithm, "kid": signer.kid, "typ": typ}
+        return jwt.encode(header, dict(claims), signer.key, algorithms=[signer.algorithm])
+
+    async def _current(self, algorithm: Algorithm) -> OpenedKey:
+        changes = self.opened.signing.changes
         row = await self.keys.find_at(algorithm, Stage.CURRENT)
-        if row is None:
-            await self.ensure()
-            row = await self.keys.find_at(algorithm, Stage.CURRENT)
-        assert row is not None  # noqa: S101 - just made
-        header = {"alg": row.algorithm, "kid": row.kid, "typ": typ}
-        return jwt.encode(header, dict(claims), self._private(row), algorithms=[row.algorithm])
+        if row is not None:
+            found = OpenedKey(row.kid, row.algorithm, self._private(row))
+            self.opened.signing.keep(algorithm, found, changes)
+            return found
+        await self.ensure()
+        row = await self.keys.find_at(algorithm, Stage.CURRENT)
+        assert row is not None  # noqa: S101 - just made, and perhaps undone with this transaction: not kept
+        return OpenedKey(row.kid, row.algorithm, self._private(row))
 
     async def verify(self, token: str, typ: str) -> dict[str, Any] | None:
         """The claims of a token of this type that one of our keys signed; its times are not looked at."""
         try:
             header = jws.extract_compact(token.encode()).headers()
-            row = await self._find(header.get("kid"))
-            if row is None or header.get("typ") != typ or header.get("alg") != row.algorithm:
+            signer = await self._verifying(header.get("kid"))
+            if signer is None or header.get("typ") != typ or header.get("alg") != signer.algorithm:
                 return None
-            return jwt.decode(token, _public(row), algorithms=[row.algorithm]).claims
+            return jwt.decode(token, signer.key, algorithms=[signer.algorithm]).claims
         except (JoseError, ValueError):
             return None
+
+    async def _verifying(self, kid: object) -> OpenedKey | None:
+        verifying = self.opened.verifying
+        known, changes = verifying.find(str(kid)), verifying.changes
+        if known is not None:
+            return known
+        row = await self._find(kid)
+        if row is None:
+            return None
+        found = OpenedKey(row.kid, row.algorithm, _public(row))
+        verifying.keep(row.kid, found, changes)
+        return found
 
     async def _find(self, kid: object) -> SigningKey | None:
         # A database refuses some characters; none of our ids has them.

@@ -7,14 +7,17 @@ import os
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from joserfc.jwk import ECKey, RSAKey
 
 from auth_server.signing_keys.errors import SealBroken
+from auth_server.signing_keys.schemas import Algorithm
 from shared.kernel.files import make_private_directory, write_private
 from shared.kernel.ids import short_id
+from shared.kernel.recent import Recent
 
 _NONCE = 12
 FILE = "auth-seal"
@@ -41,15 +44,31 @@ class Seal:
             raise SealBroken from None
 
 
+class OpenedKey(NamedTuple):
+    """A key that signs or verifies: its id, its algorithm, and the key itself."""
+
+    kid: str
+    algorithm: str
+    key: ECKey | RSAKey
+
+
 @dataclass(slots=True)
 class OpenedKeys:
-    """What one process keeps of the seal and of private keys; only a key's stage ever changes."""
+    """What one process keeps of the seal and of keys; only a key's stage ever changes."""
 
     directory: Path
     seal: Seal | None = None
     by_kid: dict[str, ECKey | RSAKey] = field(default_factory=dict, repr=False)
     #: Whether every algorithm was seen to have its keys.
     complete: bool = False
+    #: The keys that sign, and those that verify, as they were read a moment ago.
+    signing: Recent[Algorithm, OpenedKey] = field(default_factory=Recent, repr=False)
+    verifying: Recent[str, OpenedKey] = field(default_factory=Recent, repr=False)
+
+    async def forget(self) -> None:
+        """Keys were rotated or retired."""
+        await self.signing.forget()
+        await self.verifying.forget()
 
     def get_seal(self) -> Seal:
         """The seal of this installation; its file is made, for the owner only, at the first start."""

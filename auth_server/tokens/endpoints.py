@@ -4,31 +4,37 @@ from __future__ import annotations
 
 import math
 from http import HTTPStatus
-from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
-from auth_server.clients.dependencies import Form, form_of, media_type_of, read_body
+from auth_server.clients.dependencies import form_of, media_type_of, read_body, read_form
 from auth_server.clients.errors import OAuthError
-from auth_server.clients.models import Client
-from auth_server.clients.rules.parameters import FORM, parse_parameters, read_credentials
+from auth_server.clients.rules.parameters import FORM, parse_parameters
 from auth_server.tokens.dependencies import (
-    AssertedClient,
-    ProvenKey,
-    ReadingTokens,
-    WritingTokens,
-    address_of,
+    DirectRoute,
+    authenticated,
+    nonce_headers,
+    proven_key,
+    reading,
     recheck_network,
     spend_proof,
+    writing,
 )
-from auth_server.tokens.errors import BearerError, BearerMalformed, BearerMissing, ProofRejected
+from auth_server.tokens.errors import (
+    BearerError,
+    BearerMalformed,
+    BearerMissing,
+    NonceNeeded,
+    ProofNeedsNonce,
+    ProofRejected,
+)
 from auth_server.tokens.rules import describable
 from auth_server.tokens.schemas import Presented, TokenRequest
 from shared.kernel.errors import AppError, Kind
 from shared.kernel.proofs import ALGORITHMS, ProofRefused
 
-router = APIRouter(tags=["tokens"])
+router = APIRouter(tags=["tokens"], route_class=DirectRoute)
 
 _OF_GRANTS = ("code", "redirect_uri", "code_verifier", "refresh_token", "device_code", "scope")
 
@@ -41,57 +47,45 @@ _STATUS = {
 }
 
 
-async def _writing_client(
-    request: Request, form: Form, asserted: AssertedClient, tokens: WritingTokens
-) -> Client:
-    if asserted is not None:
-        return asserted
-    credentials = read_credentials(request.headers.get("authorization"), form)
-    return await tokens.clients.authenticate(credentials, address_of(request))
-
-
-async def _reading_client(
-    request: Request, form: Form, asserted: AssertedClient, tokens: ReadingTokens
-) -> Client:
-    if asserted is not None:
-        return asserted
-    credentials = read_credentials(request.headers.get("authorization"), form)
-    return await tokens.clients.authenticate(credentials, address_of(request))
-
-
-WritingClient = Annotated[Client, Depends(_writing_client)]
-ReadingClient = Annotated[Client, Depends(_reading_client)]
-
-
-@router.post(
-    "/auth/token",
-    dependencies=[Depends(recheck_network)],
-    openapi_extra=form_of("grant_type", optional=_OF_GRANTS),
-)
-async def exchange(form: Form, key: ProvenKey, client: WritingClient, tokens: WritingTokens) -> JSONResponse:
+@router.post("/auth/token", openapi_extra=form_of("grant_type", optional=_OF_GRANTS))
+async def exchange(request: Request) -> Response:
     """Tokens for a code, a refresh token, a device or the client itself (RFC 6749, section 3.2)."""
-    answer = await tokens.redemption.exchange(client, TokenRequest(form, key))
-    return JSONResponse(answer, headers=NEVER_KEPT)
+    form = await read_form(request)
+    key = await proven_key(request)
+    client = await authenticated(request, form)
+    await recheck_network(request, client, form)
+    async with writing(request) as tokens:
+        answer = await tokens.redemption.exchange(client, TokenRequest(form, key))
+    return JSONResponse(answer, headers=NEVER_KEPT | nonce_headers(request))
 
 
 @router.post("/auth/introspect", openapi_extra=form_of("token", optional=["token_type_hint"]))
-async def introspect(form: Form, client: ReadingClient, tokens: ReadingTokens) -> JSONResponse:
+async def introspect(request: Request) -> Response:
     """Whether a token is good now (RFC 7662)."""
-    found = await tokens.inspection.introspect(client, form.require("token"))
+    form = await read_form(request)
+    client = await authenticated(request, form)
+    async with reading(request) as tokens:
+        found = await tokens.inspection.introspect(client, form.require("token"))
     return JSONResponse(found, headers=NEVER_KEPT)
 
 
 @router.post("/auth/standing", openapi_extra=form_of("sub"))
-async def read_standing(form: Form, client: ReadingClient, tokens: ReadingTokens) -> JSONResponse:
+async def read_standing(request: Request) -> Response:
     """Whether the account `sub` is enabled, and its role of now; for our own services."""
-    found = await tokens.inspection.standing(client, form.require("sub"))
+    form = await read_form(request)
+    client = await authenticated(request, form)
+    async with reading(request) as tokens:
+        found = await tokens.inspection.standing(client, form.require("sub"))
     return JSONResponse(found, headers=NEVER_KEPT)
 
 
 @router.post("/auth/revoke", openapi_extra=form_of("token", optional=["token_type_hint"]))
-async def revoke(form: Form, client: WritingClient, tokens: WritingTokens) -> Response:
+async def revoke(request: Request) -> Response:
     """End the family of a token (RFC 7009)."""
-    await tokens.inspection.revoke(client, form.require("token"))
+    form = await read_form(request)
+    client = await authenticated(request, form)
+    async with writing(request) as tokens:
+        await tokens.inspection.revoke(client, form.require("token"))
     return Response(headers=NEVER_KEPT)
 
 
@@ -110,34 +104,37 @@ async def _presented(request: Request) -> Presented:
         raise BearerMalformed
     if not found or not found[0]:
         raise BearerMissing
-    if scheme.lower() != "dpop":
-        return Presented(found[0])
+    return await _with_proof(request, found[0]) if scheme.lower() == "dpop" else Presented(found[0])
+
+
+async def _with_proof(request: Request, token: str) -> Presented:
     try:
-        key = await spend_proof(request, request.headers.getlist("dpop"), found[0])
+        return Presented(token, await spend_proof(request, request.headers.getlist("dpop"), token))
     except ProofRefused:
         raise ProofRejected from None
-    return Presented(found[0], key)
-
-
-Shown = Annotated[Presented, Depends(_presented)]
+    except NonceNeeded:
+        raise ProofNeedsNonce from None
 
 
 @router.get("/auth/userinfo")
-async def read_userinfo(shown: Shown, tokens: ReadingTokens) -> JSONResponse:
+async def read_userinfo(request: Request) -> Response:
     """What the token's scopes tell of the person (OpenID Connect Core, section 5.3)."""
-    return JSONResponse(await tokens.inspection.userinfo(shown), headers=NEVER_KEPT)
+    shown = await _presented(request)
+    async with reading(request) as tokens:
+        told = await tokens.inspection.userinfo(shown)
+    return JSONResponse(told, headers=NEVER_KEPT | nonce_headers(request))
 
 
 @router.post("/auth/userinfo", include_in_schema=False)
-async def read_userinfo_by_form(shown: Shown, tokens: ReadingTokens) -> JSONResponse:
+async def read_userinfo_by_form(request: Request) -> Response:
     """The same, by POST."""
-    return JSONResponse(await tokens.inspection.userinfo(shown), headers=NEVER_KEPT)
+    return await read_userinfo(request)
 
 
-async def answer_oauth_error(_request: Request, error: Exception) -> Response:
+async def answer_oauth_error(request: Request, error: Exception) -> Response:
     """A refusal as a client understands it."""
     assert isinstance(error, OAuthError)  # noqa: S101 - registered for this class only
-    headers = dict(NEVER_KEPT)
+    headers = NEVER_KEPT | nonce_headers(request)
     if error.kind is Kind.UNAUTHENTICATED:
         headers["WWW-Authenticate"] = 'Basic realm="routeloom", charset="UTF-8"'
     return _refusal(error, error.error, headers)
@@ -155,7 +152,8 @@ async def answer_bearer_error(request: Request, error: Exception) -> Response:
             status_code=HTTPStatus.UNAUTHORIZED, headers={**NEVER_KEPT, "WWW-Authenticate": challenge}
         )
     challenge += f', error="{error.error}", error_description="{describable(error.detail)}"'
-    return _refusal(error, error.error, {**NEVER_KEPT, "WWW-Authenticate": challenge})
+    headers = NEVER_KEPT | nonce_headers(request)
+    return _refusal(error, error.error, {**headers, "WWW-Authenticate": challenge})
 
 
 def _refusal(error: AppError, word: str, headers: dict[str, str]) -> Response:

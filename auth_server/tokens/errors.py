@@ -52,6 +52,17 @@ class InvalidDpopProof(OAuthError):
     error = "invalid_dpop_proof"
 
 
+class UseDpopNonce(OAuthError):
+    """The DPoP proof needs the nonce that this answer brings. Make a new proof with it."""
+
+    code = "use_dpop_nonce"
+    error = "use_dpop_nonce"
+
+
+class NonceNeeded(Exception):
+    """A proof is good but for its nonce, which is missing, too old or none of ours."""
+
+
 class InvalidScope(OAuthError):
     """Nothing that was asked for may be granted."""
 
@@ -95,6 +106,14 @@ class ProofRejected(BearerError):
     kind = Kind.UNAUTHENTICATED
     code = "dpop_proof_rejected"
     error = "invalid_dpop_proof"
+
+
+class ProofNeedsNonce(BearerError):
+    """The DPoP proof needs the nonce that this answer brings. Make a new proof with it."""
+
+    kind = Kind.UNAUTHENTICATED
+    code = "dpop_proof_needs_nonce"
+    error = "use_dpop_nonce"
 
 
 class InsufficientScope(BearerError):

@@ -5,15 +5,63 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any, cast
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, delete, or_, select, update
+from sqlalchemy import ColumnElement, Table, and_, bindparam, delete, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from auth_server.accounts.models import Account
+from auth_server.sessions.models import BrowserSession
 from auth_server.tokens.models import BackchannelLogout, EndedToken, Grant, OauthCode, RefreshToken
-from auth_server.tokens.schemas import RevokeReason
+from auth_server.tokens.schemas import Family, LiveAccount, LiveGrant, RefreshState, RevokeReason
+
+# What every token costs is built once and asks for columns: building a statement and filling objects take
+# longer than the database does.
+_GRANTS, _TOKENS = (cast("Table", table.__table__) for table in (Grant, RefreshToken))
+_GRANT = [getattr(Grant, name) for name in LiveGrant._fields]
+_ACCOUNT = [getattr(Account, name) for name in LiveAccount._fields]
+_STATE = [getattr(RefreshToken, name) for name in RefreshState._fields]
+_AT = bindparam("at", type_=Grant.expires_at.type)
+_ALIVE = (Grant.revoked_at.is_(None), Grant.expires_at > _AT, Account.disabled_at.is_(None))
+_SESSION_LIVES = and_(
+    BrowserSession.id == Grant.session_id,
+    BrowserSession.ended_at.is_(None),
+    BrowserSession.expires_at > _AT,
+)
+_LIVE = (
+    select(*_GRANT, *_ACCOUNT, BrowserSession.last_used_at)
+    .join(Account, Account.id == Grant.account_id)
+    .outerjoin(BrowserSession, _SESSION_LIVES)
+    .where(Grant.id == bindparam("ident"), *_ALIVE)
+)
+# Whatever waits for the lock reads the row anew, so what is found is true until this transaction ends.
+_LIVE_LOCKED = _LIVE.with_for_update(of=Grant)
+_USED = update(_GRANTS).where(Grant.id == bindparam("ident")).values(code_consumed_at=bindparam("used_at"))
+_TOKEN = select(*_STATE).where(RefreshToken.digest == bindparam("token"))
+_TOKEN_LOCKED = (
+    select(*_STATE, *_GRANT, *_ACCOUNT)
+    .join(Grant, Grant.id == RefreshToken.grant_id)
+    .join(Account, Account.id == Grant.account_id)
+    .where(RefreshToken.digest == bindparam("token"), *_ALIVE)
+    .with_for_update(of=[RefreshToken, Grant])
+)
+_CLAIM = (
+    update(_TOKENS)
+    .where(RefreshToken.digest == bindparam("token"), RefreshToken.consumed_at.is_(None))
+    .values(consumed_at=bindparam("used_at"), sealed_answer=bindparam("answer"))
+    .returning(RefreshToken.digest)
+)
+_NEW_TOKEN = insert(_TOKENS)
+
+
+def _family(found: Sequence[Any] | None) -> Family | None:
+    """A row of a grant's columns, its account's, and perhaps its session's last use."""
+    if found is None:
+        return None
+    first, last = len(LiveGrant._fields), len(LiveGrant._fields) + len(LiveAccount._fields)
+    return Family(LiveGrant(*found[:first]), LiveAccount(*found[first:last]), *found[last:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,26 +78,18 @@ class GrantRepository:
         """Write what was added, for rows that point to it."""
         await self.session.flush()
 
-    async def find_live(self, ident: UUID, at: datetime) -> tuple[Grant, Account] | None:
+    async def find_live(self, ident: UUID, at: datetime) -> Family | None:
         """The grant with its account, unless it was revoked, is over, or the account is disabled."""
-        query = (
-            select(Grant, Account)
-            .join(Account, Account.id == Grant.account_id)
-            .where(Grant.id == ident, Grant.revoked_at.is_(None), Grant.expires_at > at)
-            .where(Account.disabled_at.is_(None))
-            .execution_options(populate_existing=True)
-        )
-        found = (await self.session.execute(query)).first()
-        return (found[0], found[1]) if found else None
+        return _family((await self.session.execute(_LIVE, {"ident": ident, "at": at})).first())
+
+    async def find_live_locked(self, ident: UUID, at: datetime) -> Family | None:
+        """The same, and no other transaction changes the family before this one ends."""
+        return _family((await self.session.execute(_LIVE_LOCKED, {"ident": ident, "at": at})).first())
 
     async def find_enabled_account(self, ident: UUID) -> Account | None:
         """The account, unless it is disabled."""
         query = select(Account).where(Account.id == ident, Account.disabled_at.is_(None))
         return await self.session.scalar(query)
-
-    async def lock(self, ident: UUID) -> None:
-        """Let no other transaction change the family before this one ends."""
-        await self.session.execute(select(Grant.id).where(Grant.id == ident).with_for_update())
 
     async def find_of_spent_code(self, digest: str, client_id: str) -> Grant | None:
         """The client's grant whose code of this hash was used, also when the code itself is forgotten."""
@@ -63,7 +103,7 @@ class GrantRepository:
 
     async def note_code_used(self, ident: UUID, at: datetime) -> None:
         """Remember on the family that its code was used."""
-        await self.session.execute(update(Grant).where(Grant.id == ident).values(code_consumed_at=at))
+        await self.session.execute(_USED, {"ident": ident, "used_at": at})
 
     async def revoke(
         self, which: Sequence[ColumnElement[bool]], at: datetime, reason: RevokeReason
@@ -155,14 +195,25 @@ class RefreshTokenRepository:
 
     session: AsyncSession
 
-    def add(self, row: RefreshToken) -> None:
-        """Store a new token."""
-        self.session.add(row)
+    async def add(self, token: RefreshState, parent_digest: str | None) -> None:
+        """Store a new token; at its parent's use, or at none where it is the first."""
+        values = token._asdict() | {"parent_digest": parent_digest}
+        await self.session.execute(_NEW_TOKEN, values)
 
-    async def find(self, digest: str) -> RefreshToken | None:
+    async def find(self, digest: str) -> RefreshState | None:
         """The token of this hash, as it is now."""
-        query = select(RefreshToken).where(RefreshToken.digest == digest)
-        return await self.session.scalar(query.execution_options(populate_existing=True))
+        found = (await self.session.execute(_TOKEN, {"token": digest})).first()
+        return RefreshState(*found) if found else None
+
+    async def find_locked(self, digest: str, at: datetime) -> tuple[RefreshState, Family] | None:
+        """The token with its family while that is alive; neither changes before this transaction ends."""
+        found = (await self.session.execute(_TOKEN_LOCKED, {"token": digest, "at": at})).first()
+        if found is None:
+            return None
+        size = len(RefreshState._fields)
+        family = _family(found[size:])
+        assert family is not None  # noqa: S101 - there is a row
+        return RefreshState(*found[:size]), family
 
     async def find_account(self, digest: str, scope: str) -> UUID | None:
         """Whose token this is, where it carries the scope."""
@@ -174,23 +225,10 @@ class RefreshTokenRepository:
         """The token that the use of this one gave."""
         return await self.session.scalar(select(RefreshToken).where(RefreshToken.parent_digest == digest))
 
-    async def claim(self, digest: str, at: datetime) -> bool:
-        """Use the token; False for every caller but one, and for all where its family is revoked."""
-        alive = select(Grant.id).where(Grant.revoked_at.is_(None))
-        statement = (
-            update(RefreshToken)
-            .where(RefreshToken.digest == digest, RefreshToken.consumed_at.is_(None))
-            .where(RefreshToken.grant_id.in_(alive))
-            .values(consumed_at=at)
-            .returning(RefreshToken.digest)
-        )
-        return await self.session.scalar(statement) is not None
-
-    async def keep_answer(self, digest: str, sealed: str) -> None:
-        """Keep what the use of the token gave."""
-        await self.session.execute(
-            update(RefreshToken).where(RefreshToken.digest == digest).values(sealed_answer=sealed)
-        )
+    async def claim(self, digest: str, at: datetime, sealed_answer: str) -> bool:
+        """Use the token, keeping what its use gave; False for every caller but one."""
+        values = {"token": digest, "used_at": at, "answer": sealed_answer}
+        return (await self.session.execute(_CLAIM, values)).first() is not None
 
 
 @dataclass(frozen=True, slots=True)

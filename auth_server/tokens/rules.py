@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -20,6 +21,9 @@ REFRESH_PREFIX = "rlr"
 PHISHING_RESISTANT = "phr"
 #: So many wrong verifiers burn a code.
 MOST_FAILURES = 5
+
+#: A nonce is good for one to two of these.
+_NONCE_PERIOD = timedelta(minutes=2)
 
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}", re.ASCII)
 _S256_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
@@ -117,6 +121,24 @@ def key_of(claims: Mapping[str, Any]) -> str | None:
     """The thumbprint of the key that an access token is bound to (RFC 9449, section 6.1)."""
     confirmation = claims.get("cnf")
     return str(confirmation["jkt"]) if confirmation else None
+
+
+def nonce_of(key: bytes, at: datetime) -> str:
+    """What proofs of keys are to carry at this time (RFC 9449, section 8); secret until given."""
+    return _nonce_of_period(key, int(at.timestamp() // _NONCE_PERIOD.total_seconds()))
+
+
+def is_recent_nonce(nonce: object, key: bytes, at: datetime) -> bool:
+    """Whether this is the nonce of now or of the period before."""
+    period = int(at.timestamp() // _NONCE_PERIOD.total_seconds())
+    recent = (_nonce_of_period(key, period), _nonce_of_period(key, period - 1))
+    return (
+        isinstance(nonce, str) and nonce.isascii() and any(hmac.compare_digest(nonce, one) for one in recent)
+    )
+
+
+def _nonce_of_period(key: bytes, period: int) -> str:
+    return _base64url(hmac.digest(key, f"dpop-nonce\n{period}".encode(), "sha256"))
 
 
 def describable(text: str) -> str:

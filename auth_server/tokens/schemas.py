@@ -44,6 +44,49 @@ class WantedGrant:
     key_thumbprint: str | None = None
 
 
+class LiveAccount(NamedTuple):
+    """Whose a family is, as of the statement that read it."""
+
+    id: UUID
+    name: str
+    display_name: str
+    role: str
+
+
+class LiveGrant(NamedTuple):
+    """A family that is not over, as of the statement that read it."""
+
+    id: UUID
+    client_id: str
+    session_id: UUID
+    scopes: list[str]
+    offline: bool
+    auth_time: datetime
+    amr: list[str]
+    expires_at: datetime
+
+
+class Family(NamedTuple):
+    """A grant that is alive, and whose it is."""
+
+    grant: LiveGrant
+    account: LiveAccount
+    #: When its browser session was last used by what SQL knows; None where that session is over.
+    session_used_at: datetime | None = None
+
+
+class RefreshState(NamedTuple):
+    """A refresh token as it is now."""
+
+    digest: str
+    grant_id: UUID
+    key_thumbprint: str | None
+    created_at: datetime
+    expires_at: datetime
+    consumed_at: datetime | None
+    sealed_answer: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class TokenRequest:
     """What an authenticated client sent to the token endpoint, and the key that it proved."""

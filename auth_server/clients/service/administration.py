@@ -76,10 +76,12 @@ class ClientAdministration:
             raise ClientProtected("This client has no secret.")
         secret = mint(_SECRET_PREFIX).text
         client.secret_digest = digest_of(secret)
+        self.clients.clients.note_change()
         self._note(by, "client.secret_renewed", client)
         return secret
 
     async def _allow(self, client: Client, *, enabled: bool) -> None:
+        self.clients.clients.note_change()
         if not enabled and client.disabled_at is None:
             client.disabled_at = self.now()
             for act in self.after_end:

@@ -120,6 +120,13 @@ class SessionService:
         rows = await self.sessions.list_live(account_id, self.now())
         return [row for row in rows if self.now() - self._last_use(row) <= self.settings.session_idle]
 
+    def in_use(self, session_id: UUID, last_used_at: datetime | None) -> bool:
+        """Whether a session that SQL holds to be alive is not idle either; None for one that is over."""
+        if last_used_at is None:
+            return False
+        latest = self.last_uses.latest(session_id, last_used_at)
+        return self.now() - latest <= self.settings.session_idle
+
     async def end(
         self, session_id: UUID, reason: EndReason = EndReason.SIGNED_OUT, by: Principal | None = None
     ) -> None:

@@ -15,7 +15,7 @@ from auth_server.clients.service import ClientService
 from auth_server.tokens import rules
 from auth_server.tokens.errors import InsufficientScope, InvalidToken
 from auth_server.tokens.repository import EndedTokenRepository, RefreshTokenRepository
-from auth_server.tokens.schemas import Answer, Presented, RevokeReason
+from auth_server.tokens.schemas import Answer, LiveAccount, Presented, RevokeReason
 from auth_server.tokens.service.grants import GrantService
 from auth_server.tokens.service.minting import ACCESS_TOKEN, Minter
 from shared.kernel.clock import Clock
@@ -32,7 +32,7 @@ class Standing(NamedTuple):
     name: str
     role: Role
     #: None for a client that acts on its own.
-    account: Account | None
+    account: LiveAccount | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class InspectionService:
 
     async def _revoke_family(self, client: Client, grant_id: UUID) -> None:
         family = await self.families.grants.find_live(grant_id, self.now())
-        if family is not None and family[0].client_id == client.id:
+        if family is not None and family.grant.client_id == client.id:
             await self.families.revoke(grant_id, RevokeReason.REVOKED_BY_CLIENT)
 
     async def _introspect_refresh(self, client: Client, token: str) -> Answer:
@@ -120,9 +120,9 @@ class InspectionService:
         if row is None or row.consumed_at is not None or row.expires_at <= self.now():
             return dict(_INACTIVE)
         family = await self.families.grants.find_live(row.grant_id, self.now())
-        if family is None or family[0].client_id != client.id:
+        if family is None or family.grant.client_id != client.id:
             return dict(_INACTIVE)
-        grant, account = family
+        grant, account = family.grant, family.account
         return {
             "active": True,
             "scope": " ".join(grant.scopes),
@@ -148,12 +148,12 @@ class InspectionService:
         family = await self.families.grants.find_live(UUID(claims["grant_id"]), self.now())
         if family is None:
             return None
-        account = family[1]
+        account = family.account
         return Standing(account.name, Role(account.role), account)
 
     async def _standing_of_service(self, claims: dict[str, Any]) -> Standing | None:
         """A service is good while it is registered for what it does, save for tokens that it ended."""
-        client = await self.clients.find(claims["client_id"])
+        client = await self.clients.find_known(claims["client_id"])
         if client is None or client.role is None or await self.ended.has(claims["jti"]):
             return None
         return Standing(client.name, Role(client.role), None)

@@ -8,15 +8,13 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from auth_server.accounts.models import Account
 from auth_server.clients.models import Client
 from auth_server.clients.schemas import OpenIdScope
 from auth_server.settings import AuthSettings
 from auth_server.signing_keys.schemas import Algorithm
 from auth_server.signing_keys.service import KeyRing
 from auth_server.tokens import rules
-from auth_server.tokens.models import Grant
-from auth_server.tokens.schemas import Answer
+from auth_server.tokens.schemas import Answer, Family, LiveAccount, LiveGrant
 from shared.kernel.clock import Clock
 from shared.kernel.ids import new_uuid
 from shared.kernel.principal import Role
@@ -45,7 +43,7 @@ class Minter:
 
     async def answer(
         self,
-        family: tuple[Grant, Account],
+        family: Family,
         client: Client,
         scopes: Sequence[str],
         *,
@@ -53,7 +51,7 @@ class Minter:
         key: str | None = None,
     ) -> Answer:
         """A token response with an access token, and an ID token where `openid` was granted."""
-        grant, account = family
+        grant, account = family.grant, family.account
         granted = rules.scopes_for(Role(account.role), scopes)
         whose = {
             "sub": str(account.id),
@@ -116,7 +114,7 @@ class Minter:
             "scope": claims["scope"],
         }
 
-    def _id_claims(self, grant: Grant, account: Account, scopes: Sequence[str]) -> dict[str, Any]:
+    def _id_claims(self, grant: LiveGrant, account: LiveAccount, scopes: Sequence[str]) -> dict[str, Any]:
         acr = rules.acr_of(grant.amr)
         return {
             **rules.claims_of(account, scopes),

@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from auth_server.accounts.models import Account
 from auth_server.clients.errors import UnauthorizedClient
 from auth_server.clients.models import Client
 from auth_server.clients.schemas import GrantType
@@ -27,9 +26,16 @@ from auth_server.tokens.errors import (
     UnsupportedGrantType,
     WrongVerifier,
 )
-from auth_server.tokens.models import Grant, RefreshToken
 from auth_server.tokens.repository import RefreshTokenRepository
-from auth_server.tokens.schemas import Answer, RevokeReason, StoredCode, TokenRequest
+from auth_server.tokens.schemas import (
+    Answer,
+    Family,
+    LiveGrant,
+    RefreshState,
+    RevokeReason,
+    StoredCode,
+    TokenRequest,
+)
 from auth_server.tokens.service.grants import GRACE, GrantService
 from auth_server.tokens.service.minting import Minter
 from auth_server.tokens.store import CodeStore
@@ -37,7 +43,6 @@ from shared.kernel.clock import Clock
 from shared.kernel.principal import Role
 from shared.kernel.secrets import digest_of, mint
 
-Family = tuple[Grant, Account]
 Exchange = Callable[[Client, TokenRequest], Awaitable[Answer]]
 
 
@@ -72,10 +77,12 @@ class RedemptionService:
 
     async def give(self, family: Family, client: Client, key: str | None, nonce: str | None = None) -> Answer:
         """The first answer of a family, with a refresh token where the family outlives the session."""
-        grant, _ = family
+        grant = family.grant
         answer = await self.minter.answer(family, client, grant.scopes, nonce=nonce, key=key)
         if grant.offline and GrantType.REFRESH_TOKEN in client.grant_types:
-            answer["refresh_token"] = self._new_refresh_token(grant, None, _bound(client, key))
+            text, token = self._new_refresh_token(grant, _bound(client, key))
+            await self.refresh_tokens.add(token, None)
+            answer["refresh_token"] = text
         return answer
 
     async def _serve(self, client: Client, asked: TokenRequest) -> Answer:
@@ -101,13 +108,10 @@ class RedemptionService:
             raise InvalidGrant
         if not rules.verifies(verifier, found.payload.code_challenge):
             await self._refuse_verifier(code, found)
-        grants = self.families.grants
         if found.taken or not await self._store_of(code).take(digest, self.now()):
             await self.families.revoke(found.payload.grant_id, RevokeReason.CODE_REPLAYED)
             raise CodeReplayed
-        await grants.lock(found.payload.grant_id)
-        family = await self.get_family(found.payload.grant_id)
-        await grants.note_code_used(found.payload.grant_id, self.now())
+        family = await self.take_family(found.payload.grant_id)
         return await self.give(family, client, asked.key_thumbprint, found.payload.nonce)
 
     async def _find_code(self, code: str, client: Client) -> StoredCode:
@@ -143,28 +147,24 @@ class RedemptionService:
             await self.families.revoke(found.payload.grant_id, RevokeReason.CODE_GUESSED)
         raise WrongVerifier
 
-    async def get_family(self, ident: UUID) -> Family:
-        """The family while it and its session are alive. Raises InvalidGrant."""
-        family = await self.families.grants.find_live(ident, self.now())
-        if family is None:
+    async def take_family(self, ident: UUID) -> Family:
+        """The family whose code is used now, while it and its session are alive. Raises InvalidGrant.
+
+        It is locked: what this transaction gives cannot outlive a revocation that comes at the same time.
+        """
+        family = await self.families.grants.find_live_locked(ident, self.now())
+        if family is None or not self.sessions.in_use(family.grant.session_id, family.session_used_at):
             raise InvalidGrant
-        grant, account = family
-        if all(session.id != grant.session_id for session in await self.sessions.list(account.id)):
-            raise InvalidGrant
+        await self.families.grants.note_code_used(ident, self.now())
         return family
 
     async def _refresh(self, client: Client, asked: TokenRequest) -> Answer:
         digest = digest_of(asked.form.require("refresh_token"))
-        grants = self.families.grants
-        row = await self.refresh_tokens.find(digest)
-        if row is None:
+        # One transaction at a time for each family: what is read here stays true to its end.
+        found = await self.refresh_tokens.find_locked(digest, self.now())
+        if found is None or found[1].grant.client_id != client.id:
             raise InvalidGrant
-        # One transaction at a time for each family: after this, what is read stays true.
-        await grants.lock(row.grant_id)
-        family = await grants.find_live(row.grant_id, self.now())
-        row = await self.refresh_tokens.find(digest)
-        if family is None or row is None or family[0].client_id != client.id:
-            raise InvalidGrant
+        row, family = found
         if row.key_thumbprint not in {None, asked.key_thumbprint}:
             raise InvalidGrant
         if row.consumed_at is not None:
@@ -173,7 +173,7 @@ class RedemptionService:
             raise InvalidGrant
         return await self._rotate(row, family, client, asked)
 
-    async def _answer_again(self, row: RefreshToken) -> Answer:
+    async def _answer_again(self, row: RefreshState) -> Answer:
         """The same answer within the grace, while its refresh token is unused. Raises RefreshReplayed."""
         successor = await self.refresh_tokens.find_successor(row.digest)
         unused = successor is not None and successor.consumed_at is None
@@ -184,36 +184,33 @@ class RedemptionService:
         answer: Answer = json.loads(self.minter.keys.seal.open(row.sealed_answer, _purpose(row.digest)))
         return answer
 
-    async def _rotate(self, row: RefreshToken, family: Family, client: Client, asked: TokenRequest) -> Answer:
-        grant, _ = family
+    async def _rotate(self, row: RefreshState, family: Family, client: Client, asked: TokenRequest) -> Answer:
+        grant = family.grant
         wanted, key = asked.form.get("scope"), asked.key_thumbprint
         scopes = wanted.split() if wanted else grant.scopes
         if not set(scopes) <= set(grant.scopes):
             raise InvalidScope
-        if not await self.refresh_tokens.claim(row.digest, self.now()):
-            raise InvalidGrant
         answer = await self.minter.answer(family, client, scopes, key=key)
-        answer["refresh_token"] = self._new_refresh_token(grant, row.digest, _bound(client, key))
+        answer["refresh_token"], token = self._new_refresh_token(grant, _bound(client, key))
         sealed = self.minter.keys.seal.close(json.dumps(answer), _purpose(row.digest))
-        await self.refresh_tokens.keep_answer(row.digest, sealed)
+        if not await self.refresh_tokens.claim(row.digest, self.now(), sealed):
+            raise InvalidGrant
+        await self.refresh_tokens.add(token, row.digest)
         return answer
 
-    def _new_refresh_token(self, grant: Grant, parent: str | None, key: str | None) -> str:
+    def _new_refresh_token(self, grant: LiveGrant, key: str | None) -> tuple[str, RefreshState]:
         secret, at = mint(rules.REFRESH_PREFIX), self.now()
         idle_end = at + self.minter.settings.tokens.refresh_idle
-        self.refresh_tokens.add(
-            RefreshToken(
-                digest=secret.digest,
-                grant_id=grant.id,
-                parent_digest=parent,
-                key_thumbprint=key,
-                created_at=at,
-                expires_at=min(idle_end, grant.expires_at),
-                consumed_at=None,
-                sealed_answer=None,
-            )
+        token = RefreshState(
+            digest=secret.digest,
+            grant_id=grant.id,
+            key_thumbprint=key,
+            created_at=at,
+            expires_at=min(idle_end, grant.expires_at),
+            consumed_at=None,
+            sealed_answer=None,
         )
-        return secret.text
+        return secret.text, token
 
 
 def _bound(client: Client, key: str | None) -> str | None:

@@ -100,10 +100,12 @@ class TestClientCredentials:
         who = await service(provider)
         token = (await serve(provider, who)).json()["access_token"]
         await provider.execute("UPDATE clients SET role = 'viewer' WHERE id = :id", id=who["client_id"])
+        await provider.resources.known_clients.forget()
         assert (await provider.introspect(token))["scope"] == "fleet:read"
         await provider.execute(
             "UPDATE clients SET disabled_at = created_at WHERE id = :id", id=who["client_id"]
         )
+        await provider.resources.known_clients.forget()
         assert await provider.introspect(token) == {"active": False}
         assert (await serve(provider, who)).status_code == 401
 

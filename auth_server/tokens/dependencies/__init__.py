@@ -1,0 +1,63 @@
+"""Wiring of tokens: services of one transaction, and what acts when sessions and accounts end."""
+
+from auth_server.tokens.dependencies.ends import (
+    end_grants_with_account,
+    end_grants_with_client,
+    end_grants_with_proof,
+    end_grants_with_session,
+    tell_of_new_role,
+)
+from auth_server.tokens.dependencies.parts import (
+    MakeExchange,
+    TokenParts,
+    TokenServices,
+    parts_alone,
+    prepare,
+    token_services,
+)
+from auth_server.tokens.dependencies.requests import (
+    NONCE_HEADER,
+    AuthenticatedClient,
+    DirectRoute,
+    PageTokens,
+    ProvenKey,
+    WritingTokens,
+    address_of,
+    authenticated,
+    nonce_headers,
+    proven_key,
+    reading,
+    recheck_network,
+    spend_proof,
+    writing,
+    writing_session,
+)
+
+__all__ = [
+    "NONCE_HEADER",
+    "AuthenticatedClient",
+    "DirectRoute",
+    "MakeExchange",
+    "PageTokens",
+    "ProvenKey",
+    "TokenParts",
+    "TokenServices",
+    "WritingTokens",
+    "address_of",
+    "authenticated",
+    "end_grants_with_account",
+    "end_grants_with_client",
+    "end_grants_with_proof",
+    "end_grants_with_session",
+    "nonce_headers",
+    "parts_alone",
+    "prepare",
+    "proven_key",
+    "reading",
+    "recheck_network",
+    "spend_proof",
+    "tell_of_new_role",
+    "token_services",
+    "writing",
+    "writing_session",
+]

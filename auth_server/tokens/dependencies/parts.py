@@ -1,0 +1,114 @@
+"""The services of tokens inside one transaction, and what those of one process share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from fastapi import FastAPI
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from auth_server.audit.dependencies import audit_service
+from auth_server.audit.service import Audit
+from auth_server.clients.dependencies import FailedSecrets, client_service
+from auth_server.clients.service import ClientService
+from auth_server.ownership.dependencies import proof_service
+from auth_server.resources import AuthResources
+from auth_server.sessions.dependencies import session_service
+from auth_server.sessions.service import SessionService
+from auth_server.signing_keys.dependencies import OpenedKeys, key_ring, opened_keys
+from auth_server.tokens.repository import (
+    EndedTokenRepository,
+    GrantRepository,
+    LogoutRepository,
+    RefreshTokenRepository,
+)
+from auth_server.tokens.service import (
+    GrantService,
+    InspectionService,
+    LogoutService,
+    Minter,
+    RedemptionService,
+)
+from auth_server.tokens.service.redemption import Exchange
+from auth_server.tokens.store import CodeStores, KvCodeStore, SqlCodeStore
+
+
+@dataclass(frozen=True, slots=True)
+class TokenServices:
+    """Everything about tokens inside one transaction."""
+
+    session: AsyncSession
+    clients: ClientService
+    sessions: SessionService
+    grants: GrantService
+    redemption: RedemptionService
+    inspection: InspectionService
+    logouts: LogoutService
+
+
+#: What a feature exchanges at the token endpoint, inside the request's transaction.
+MakeExchange = Callable[[AsyncSession, TokenServices], Exchange]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenParts:
+    """What the services of one process share."""
+
+    resources: AuthResources
+    opened_keys: OpenedKeys
+    failed_secrets: FailedSecrets
+    #: Sessions that tell everybody when one ends.
+    sessions: Callable[[AsyncSession, Audit], SessionService]
+    #: By grant type; other features add theirs when the process starts.
+    exchanges: dict[str, MakeExchange] = field(default_factory=dict)
+
+
+def prepare(app: FastAPI, resources: AuthResources) -> TokenParts:
+    """Keep what the process shares where requests find it."""
+    state = app.state
+    state.opened_keys = opened_keys(resources)
+
+    def sessions(session: AsyncSession, audit: Audit) -> SessionService:
+        return session_service(resources, session, audit, state.last_uses, state.after_session_end)
+
+    parts = TokenParts(resources, state.opened_keys, FailedSecrets(), sessions)
+    state.tokens = parts
+    return parts
+
+
+def parts_alone(resources: AuthResources) -> TokenParts:
+    """The same for a command, outside an application."""
+
+    def sessions(session: AsyncSession, audit: Audit) -> SessionService:
+        return session_service(resources, session, audit)
+
+    return TokenParts(resources, opened_keys(resources), FailedSecrets(), sessions)
+
+
+def token_services(parts: TokenParts, session: AsyncSession, from_address: str = "") -> TokenServices:
+    """The services inside a session of the database."""
+    resources = parts.resources
+    settings, now = resources.settings, resources.now
+    audit = audit_service(session, now, from_address)
+    clients = client_service(resources, session, parts.failed_secrets)
+    sessions = parts.sessions(session, audit)
+    owned = proof_service(resources, session, audit).claims_of
+    minter = Minter(key_ring(resources, session, parts.opened_keys), settings, now, owned)
+    kv = KvCodeStore(resources.kv) if resources.kv.configured else None
+    codes = CodeStores(SqlCodeStore(session), kv)
+    grants = GrantService(GrantRepository(session), codes, audit, settings, now)
+    refresh_tokens = RefreshTokenRepository(session)
+    ended = EndedTokenRepository(session)
+    others: dict[str, Exchange] = {}
+    services = TokenServices(
+        session=session,
+        clients=clients,
+        sessions=sessions,
+        grants=grants,
+        redemption=RedemptionService(grants, refresh_tokens, sessions, minter, now, others),
+        inspection=InspectionService(grants, refresh_tokens, ended, clients, minter, now),
+        logouts=LogoutService(grants, LogoutRepository(session), clients, minter, now),
+    )
+    others |= {name: make(session, services) for name, make in parts.exchanges.items()}
+    return services

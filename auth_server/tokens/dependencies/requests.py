@@ -1,0 +1,173 @@
+"""What a request to the endpoints of tokens stands on: a transaction, a client, and the proof of a key."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.responses import Response
+from fastapi.routing import APIRoute
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from auth_server.clients.dependencies import Form
+from auth_server.clients.errors import OAuthError, ServerUnavailable
+from auth_server.clients.models import Client
+from auth_server.clients.rules.parameters import Parameters, read_credentials
+from auth_server.clients.schemas import OpenIdScope
+from auth_server.ownership.dependencies import rechecking
+from auth_server.resources import AuthResources
+from auth_server.signing_keys.dependencies import keys_made
+from auth_server.tokens.dependencies.parts import TokenServices, token_services
+from auth_server.tokens.errors import BearerError, InvalidDpopProof, NonceNeeded, UseDpopNonce
+from auth_server.tokens.repository import RefreshTokenRepository
+from auth_server.tokens.rules import is_recent_nonce, nonce_of
+from shared.kernel.errors import AppError, Kind
+from shared.kernel.proofs import ProofRefused, Proven, read_unverified, verify_proof
+from shared.kernel.secrets import digest_of
+
+NONCE_HEADER = "DPoP-Nonce"
+
+
+class DirectRoute(APIRoute):
+    """A route whose function is given the request as it is and answers by itself.
+
+    The interface's description knows it like any other. Programs ask for tokens all day, and to analyse a
+    request by declarations takes longer than to make a token.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The function itself."""
+        handler: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
+        return handler
+
+
+async def writing_session(
+    request: Request, _made: Annotated[None, Depends(keys_made)]
+) -> AsyncIterator[AsyncSession]:
+    """A transaction that writes, also for a GET: an authorization or a logout is one."""
+    async with request.app.state.resources.database.transaction() as session:
+        yield session
+
+
+def address_of(request: Request) -> str:
+    """Whom the request came from."""
+    return request.client.host if request.client else ""
+
+
+@asynccontextmanager
+async def _in_oauth_words(
+    request: Request, begin: Callable[[], AbstractAsyncContextManager[AsyncSession]]
+) -> AsyncIterator[TokenServices]:
+    try:
+        async with begin() as session:
+            yield token_services(request.app.state.tokens, session, address_of(request))
+    except AppError as refusal:
+        if isinstance(refusal, OAuthError | BearerError) or refusal.kind is not Kind.UNAVAILABLE:
+            raise
+        raise ServerUnavailable(retry_after=refusal.retry_after) from refusal
+
+
+def writing(request: Request) -> AbstractAsyncContextManager[TokenServices]:
+    """A transaction that writes; nothing is asked of the database before the first statement."""
+    return _in_oauth_words(request, request.app.state.resources.database.transaction)
+
+
+def reading(request: Request) -> AbstractAsyncContextManager[TokenServices]:
+    """A snapshot, under the same condition."""
+    return _in_oauth_words(request, request.app.state.resources.database.reading)
+
+
+async def authenticated(request: Request, form: Parameters) -> Client:
+    """The client that proved itself. An assertion is spent first, whatever comes of the rest.
+
+    Raises OAuthError.
+    """
+    await keys_made(request)
+    credentials = read_credentials(request.headers.get("authorization"), form)
+    begin = reading if credentials.assertion is None else writing
+    async with begin(request) as services:
+        return await services.clients.authenticate(credentials, address_of(request))
+
+
+async def proven_key(request: Request) -> str | None:
+    """The thumbprint of the key whose proof came along; None without one. Raises InvalidDpopProof."""
+    sent = request.headers.getlist("dpop")
+    if not sent:
+        return None
+    try:
+        return await spend_proof(request, sent)
+    except ProofRefused:
+        raise InvalidDpopProof from None
+    except NonceNeeded:
+        raise UseDpopNonce from None
+
+
+async def spend_proof(request: Request, sent: Sequence[str], token: str | None = None) -> str:
+    """The thumbprint of the one proof's key, which is shown for the first time.
+
+    Raises ProofRefused, or NonceNeeded where all is well but the nonce.
+    """
+    if len(sent) != 1:
+        raise ProofRefused
+    resources: AuthResources = request.app.state.resources
+    place = f"{resources.settings.issuer}{request.url.path.removeprefix('/auth')}"
+    proof = verify_proof(sent[0], Proven(request.method, place, resources.now(), token))
+    if resources.settings.tokens.dpop_nonces:
+        nonce = read_unverified(sent[0]).get("nonce")
+        if not is_recent_nonce(nonce, _nonce_key(request), resources.now()):
+            raise NonceNeeded
+    async with writing(request) as services:
+        if not await services.clients.spend_proof(proof.name, proof.expires_at):
+            raise ProofRefused
+    return proof.thumbprint
+
+
+def nonce_headers(request: Request) -> dict[str, str]:
+    """The nonce for the next proof of a client that proves a key (RFC 9449, section 8.2)."""
+    resources: AuthResources = request.app.state.resources
+    if not resources.settings.tokens.dpop_nonces or "dpop" not in request.headers:
+        return {}
+    return {NONCE_HEADER: nonce_of(_nonce_key(request), resources.now())}
+
+
+def _nonce_key(request: Request) -> bytes:
+    """The same for every worker of the installation, so each knows the nonces of all."""
+    key: bytes = request.app.state.opened_keys.get_seal().key
+    return key
+
+
+async def recheck_network(request: Request, client: Client, form: Parameters) -> None:
+    """Before a refresh the registry is asked about what the person proved, in no transaction."""
+    token = form.get("refresh_token")
+    if token is None or OpenIdScope.DN42 not in client.scopes:
+        return
+    resources: AuthResources = request.app.state.resources
+    async with resources.database.reading() as session:
+        account_id = await RefreshTokenRepository(session).find_account(digest_of(token), OpenIdScope.DN42)
+    if account_id is not None:
+        await rechecking(request.app, resources).of_account(account_id)
+
+
+async def _client(request: Request, form: Form) -> Client:
+    return await authenticated(request, form)
+
+
+async def _writing(request: Request) -> AsyncIterator[TokenServices]:
+    async with writing(request) as services:
+        yield services
+
+
+def _for_pages(
+    request: Request, session: Annotated[AsyncSession, Depends(writing_session, scope="function")]
+) -> TokenServices:
+    return token_services(request.app.state.tokens, session, address_of(request))
+
+
+#: For the endpoints that programs call: refusals are OAuth's.
+ProvenKey = Annotated[str | None, Depends(proven_key)]
+AuthenticatedClient = Annotated[Client, Depends(_client)]
+WritingTokens = Annotated[TokenServices, Depends(_writing, scope="function")]
+#: For pages: refusals are pages.
+PageTokens = Annotated[TokenServices, Depends(_for_pages)]

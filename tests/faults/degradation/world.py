@@ -81,15 +81,16 @@ async def world(kv_url: str | None, cache_url: str | None, directory: Path) -> A
         update={"kv": tier_settings(kv_url), "cache": tier_settings(cache_url)}
     )
     async with AsyncExitStack() as stack:
-        patch = stack.enter_context(pytest.MonkeyPatch.context())
-        patch.setenv("ROUTELOOM_AUTH_KV__URL", kv_url or "")
-        patch.setenv("ROUTELOOM_AUTH_KV__DEADLINE", f"PT{DEADLINE.total_seconds()}S")
         one = await stack.enter_async_context(open_control(settings))
         two = await stack.enter_async_context(open_control(settings))
         link = open_link(one, Switchboard())
         database = f"sqlite:///{directory / 'auth.db'}"
-        await fill(database, directory)
-        provider = await stack.enter_async_context(open_provider(database, directory))
+        # Only while it is opened: what lives beside it has a tier of its own, or none.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("ROUTELOOM_AUTH_KV__URL", kv_url or "")
+            patch.setenv("ROUTELOOM_AUTH_KV__DEADLINE", f"PT{DEADLINE.total_seconds()}S")
+            await fill(database, directory)
+            provider = await stack.enter_async_context(open_provider(database, directory))
         registry = open_cache(tier_settings(cache_url), Tier.CACHE, "tests", 3)
         stack.push_async_callback(registry.aclose)
         here = ProbeRelay(one.now)

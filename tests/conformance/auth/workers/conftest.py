@@ -1,6 +1,7 @@
 """Two workers of one installation: PostgreSQL and Valkey are shared, and nothing else is."""
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 import pytest
@@ -24,8 +25,11 @@ async def workers(
     postgres: PostgresServer, valkey: KeyValueServer, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Workers]:
     directory = tmp_path_factory.mktemp("workers")
-    with postgres.database() as url, pytest.MonkeyPatch.context() as patch:
-        async with open_ours(url, directory, valkey.url) as one:
+    async with AsyncExitStack() as stack:
+        url = stack.enter_context(postgres.database())
+        one = await stack.enter_async_context(open_ours(url, directory, valkey.url))
+        # Only while it is opened: it lives beside the tests of other files.
+        with pytest.MonkeyPatch.context() as patch:
             patch.setenv(KV_URL, valkey.url)
-            async with open_provider(url, directory) as provider:
-                yield Workers(one, Ours(provider, one.metadata))
+            provider = await stack.enter_async_context(open_provider(url, directory))
+        yield Workers(one, Ours(provider, one.metadata))

@@ -2,7 +2,7 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
 from pathlib import Path
 
@@ -67,11 +67,15 @@ async def postgres_house(
 ) -> AsyncIterator[House]:
     directory = tmp_path_factory.mktemp("house")
     shutil.copytree(postgres_templates, directory, dirs_exist_ok=True)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("REDIS_URL", f"{valkey.url}/7")
-        with postgres.database("sign_in_control") as control, postgres.database("sign_in_auth") as auth:
-            async with open_house(control, auth, directory) as opened:
-                yield opened
+    async with AsyncExitStack() as stack:
+        control, auth = (
+            stack.enter_context(postgres.database(f"sign_in_{name}")) for name in ("control", "auth")
+        )
+        # Only while it is opened: it lives beside tests that set nothing.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("REDIS_URL", f"{valkey.url}/7")
+            opened = await stack.enter_async_context(open_house(control, auth, directory))
+        yield opened
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 # Everything a person does with a checkout. `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test soak conformance lab check format bench docs oracle-irrd requirements runtime-state-parity ready-to-run ready-to-test
+.PHONY: help setup run test soak conformance lab check format bench docs compose-check oracle-irrd requirements runtime-state-parity ready-to-run ready-to-test
 
 # `make PYTHON=/usr/bin/python3 setup` makes .venv anew with that interpreter; without PYTHON an existing .venv stays.
 INTERPRETER_CHOSEN := $(if $(filter-out undefined,$(origin PYTHON)),--this-interpreter)
@@ -47,8 +47,12 @@ format: ready-to-test ## Format the code and fix what can be fixed
 bench: ready-to-test ## Measure against the peers, side by side
 	@$(BIN)/python -m tests.benchmarks $(ARGS)
 
-docs: ready-to-test ## Write docs/reference/ anew from the code
+compose-check: ready-to-test ## Build the containers and run the whole stack for real, as root, with podman
+	@$(BIN)/python -m tests.stack $(ARGS)
+
+docs: ready-to-test ## Write docs/reference/ anew from the code, and build the pages into site/
 	@sed '/^#/d' setup/references.txt | while read -r module; do $(BIN)/python -m "$$module" || exit 1; done
+	@$(BIN)/python -m setup.documentation
 
 runtime-state-parity: ready-to-test ## Hold memory:// against a real server, which must be there
 	@RUNTIME_STATE_PARITY_REQUIRED=1 $(PYTEST) tests/contracts/test_runtime_state_adapter.py $(ARGS)

@@ -124,6 +124,10 @@ class AuthSettings(SettingsFromEnvironment):
         default="",
         description="Address of a Cap server, such as https://cap.example; empty for no captcha",
     )
+    cap_verify_url: str = Field(
+        default="",
+        description="Where this service reaches that server to check a solution; by default the same address",
+    )
     cap_site_key: str = Field(
         default="", pattern=r"^[A-Za-z0-9_-]{0,128}$", description="Site key of this site at the Cap server"
     )
@@ -140,7 +144,7 @@ class AuthSettings(SettingsFromEnvironment):
         if any(given) and not all(given):
             message = "a captcha needs its address, site key and secret"
             raise ValueError(message)
-        if self.cap_url and not _is_base_address(self.cap_url):
+        if any(url and not _is_base_address(url) for url in (self.cap_url, self.cap_verify_url)):
             message = "the address of the captcha is no http or https address without query and fragment"
             raise ValueError(message)
         return self

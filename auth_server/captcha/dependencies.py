@@ -12,6 +12,7 @@ from fastapi import Depends, Request, Response
 from auth_server.captcha.service import Captcha
 from auth_server.captcha.store import CapServer
 from auth_server.resources import AuthResources
+from auth_server.settings import AuthSettings
 from shared.cache.failures import subject_digest
 from shared.cache.throttling import SignInThrottle
 from shared.web.middleware import CONTENT_SECURITY_POLICY
@@ -28,13 +29,13 @@ def captcha_of(resources: AuthResources, throttle: SignInThrottle) -> Captcha:
 
     server = None
     if settings.cap_url:
-        server = CapServer(resources.http, _address(resources), settings.cap_secret.get_secret_value())
+        inside = _address(settings.cap_verify_url or settings.cap_url, settings.cap_site_key)
+        server = CapServer(resources.http, inside, settings.cap_secret.get_secret_value())
     return Captcha(server, settings.captcha_after, failures)
 
 
-def _address(resources: AuthResources) -> str:
-    settings = resources.settings
-    return f"{settings.cap_url.rstrip('/')}/{settings.cap_site_key}/"
+def _address(url: str, site_key: str) -> str:
+    return f"{url.rstrip('/')}/{site_key}/"
 
 
 def _captcha(request: Request) -> Captcha:
@@ -73,10 +74,10 @@ def render_with_captcha(
     request: Request, template: str, *, due: bool, status_code: int = 200, **values: Any
 ) -> Response:
     """The page; with a captcha in it where that is due and there is one."""
-    resources: AuthResources = request.app.state.resources
+    settings: AuthSettings = request.app.state.resources.settings
     shown = None
-    if due and resources.settings.cap_url:
-        shown = ShownCaptcha(_address(resources), secrets.token_urlsafe(16))
+    if due and settings.cap_url:
+        shown = ShownCaptcha(_address(settings.cap_url, settings.cap_site_key), secrets.token_urlsafe(16))
     page = render(request, template, status_code=status_code, captcha=shown, **values)
     if shown is not None:
         page.headers["Content-Security-Policy"] = shown.policy

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from routeloom.cli import (
+    doctor,
     generations,
     jobs,
     login,
@@ -18,6 +19,7 @@ from routeloom.cli import (
     peerings,
     policy,
     probes,
+    stack,
     tiers,
     tokens,
 )
@@ -38,7 +40,9 @@ app.command("maintenance")(maintenance.maintenance)
 app.add_typer(policy.app, name="policy")
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(tokens.app, name="tokens")
+app.add_typer(stack.app, name="stack")
 app.command("tiers")(tiers.tiers)
+app.command("doctor")(doctor.doctor)
 app.command("login")(login.login)
 app.command("logout")(login.logout)
 

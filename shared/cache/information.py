@@ -32,6 +32,8 @@ class TierInformation:
     append_only: bool
     #: Keys and keys with a TTL, by database.
     keyspace: dict[int, tuple[int, int]]
+    #: Tells two addresses of one server from two servers.
+    run_id: str = ""
 
     @property
     def memory_share(self) -> float | None:
@@ -76,6 +78,7 @@ def parse_information(text: str) -> TierInformation:
         snapshot_failed=fields.get("rdb_last_bgsave_status", "ok") != "ok",
         append_only=fields.get("aof_enabled", "0") == "1",
         keyspace=keyspace,
+        run_id=fields.get("run_id", ""),
     )
 
 

@@ -1,0 +1,1 @@
+"""`routeloom doctor`: what is wrong with a deployment, each finding with the command that mends it."""

@@ -1,0 +1,1 @@
+"""What the containers of a full installation run beside the services: secrets, migrations, health."""

@@ -25,6 +25,8 @@ from control_server.enrolment import endpoints as enrolment_endpoints
 from control_server.enrolment import pages as enrolment_pages
 from control_server.flaps import endpoints as flap_endpoints
 from control_server.flaps import tasks as flap_tasks
+from control_server.health import endpoints as health_endpoints
+from control_server.health import tasks as health_tasks
 from control_server.incidents import endpoints as incident_endpoints
 from control_server.ipam import endpoints as ipam_endpoints
 from control_server.jobs import endpoints as job_endpoints
@@ -89,6 +91,7 @@ ROUTERS = (
     routing_endpoints.nodes,
     routing_endpoints.agents,
     audit_endpoints.router,
+    health_endpoints.router,
     flap_endpoints.router,
     incident_endpoints.router,
     alert_endpoints.router,
@@ -149,7 +152,7 @@ def _assemble(app: FastAPI, resources: ControlResources) -> Assembled:
     app.state.agent_link = link
     app.state.publishing = open_publishing(resources, link)
     switchboard.when_ready.append(app.state.publishing.republish)
-    app.state.report_observers = [flap_tasks.observer(resources)]
+    app.state.report_observers = [health_tasks.observer(resources), flap_tasks.observer(resources)]
     observation_tasks.hear(switchboard, resources, app.state.report_observers)
     desired_state_socket.hear(switchboard, resources, link)
     traffic_tasks.hear(switchboard, resources)
@@ -161,6 +164,7 @@ def _assemble(app: FastAPI, resources: ControlResources) -> Assembled:
         authenticate=ControlAuthenticator(resources),
         loops=[
             *agent_tasks.loops(link),
+            *health_tasks.loops(resources, link),
             *_job_loops(app, resources),
             *probe_tasks.attach(app, resources, link),
         ],

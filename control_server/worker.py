@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry, start_http_server
 
 from control_server.alerts import tasks as alert_tasks
 from control_server.flaps import tasks as flap_tasks
+from control_server.health import tasks as health_tasks
 from control_server.jobs import tasks as job_tasks
 from control_server.jobs.schemas import JobKind
 from control_server.metrics import JobMetrics
@@ -28,6 +29,7 @@ def job_kinds(resources: ControlResources) -> list[JobKind]:
     return [
         *alert_tasks.kinds(resources),
         *flap_tasks.kinds(resources),
+        *health_tasks.kinds(resources),
         *job_tasks.kinds(resources),
         *traffic_tasks.kinds(resources),
         *routing_tasks.kinds(resources),

@@ -133,3 +133,81 @@ class HealthChange(BaseModel):
     after: State
     reasons: list[dict[str, Any]]
     at: datetime
+
+
+class ApplyFacts(BaseModel):
+    """What became of the newest generation that was tried."""
+
+    generation: int
+    status: str
+    detail: str = ""
+    at: datetime
+
+
+class DriftFacts(BaseModel):
+    """What differs from what should run; what is only worth knowing is not counted."""
+
+    count: int
+    first: str = ""
+    since: datetime
+
+
+class TunnelFacts(BaseModel):
+    """A tunnel that is silent although something is expected of it."""
+
+    interface: str
+    since: datetime | None = None
+
+
+class RoutingFacts(BaseModel):
+    """What the last snapshot says."""
+
+    taken_at: datetime
+    received_at: datetime
+    seen: bool
+    reason: str = ""
+    #: Since when BIRD does not answer, where it does not.
+    unseen_since: datetime | None = None
+    counts: SessionCounts = SessionCounts()
+    foreign: int = 0
+    #: Sessions that are down, own ones first; at most as many as a page shows.
+    fallen: list[SessionHealth] = []
+    silent: list[TunnelFacts] = []
+    #: Bytes sent by interface, to know next time whether something was to be heard.
+    sent: dict[str, int] = {}
+
+
+class ReportFacts(BaseModel):
+    """What is kept of a node's reports to judge it by."""
+
+    apply: ApplyFacts | None = None
+    drift: DriftFacts | None = None
+    routing: RoutingFacts | None = None
+
+
+class Stood(BaseModel):
+    """How the node or a part of it stood at the last look."""
+
+    state: State
+    since: datetime
+    reasons: list[Reason] = []
+
+
+class NodeView(BaseModel):
+    """Everything that a node is judged by."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    node_id: str
+    site: str
+    created_at: datetime
+    desired: int
+    changed_at: datetime
+    maintenance_reason: str | None
+    maintenance_since: datetime | None
+    liveness: str
+    heard_at: datetime | None
+    connected_at: datetime | None
+    memory_share: float | None
+    facts: ReportFacts
+    stood: dict[str, Stood]

@@ -41,6 +41,6 @@ class FleetIncident(Base):
     closed_at: Mapped[datetime | None]
     #: Since when nothing is wrong any more, while that has not lasted long enough to close it.
     clear_since: Mapped[datetime | None]
-    #: Its node is in maintenance: it waits.
+    #: Its node is in maintenance, or cannot be seen: it waits.
     held: Mapped[bool] = mapped_column(default=False)
     details: Mapped[dict[str, Any]]

@@ -59,7 +59,7 @@ class IncidentRead(BaseModel):
     closed_at: datetime | None
     began_at: datetime = Field(description="Since when it was so, before it counted as an incident")
     details: dict[str, Any] = {}
-    held: bool = Field(default=False, description="Its node is in maintenance: it neither closes nor is told")
+    held: bool = Field(default=False, description="Its node is in maintenance, or cannot be seen: it waits")
 
 
 class IncidentList(BaseModel):

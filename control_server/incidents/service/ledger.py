@@ -51,12 +51,16 @@ class IncidentLedger:
         """Those of these kinds that are open."""
         return [IncidentRead.model_validate(row) for row in await self.incidents.list_open(kinds)]
 
+    async def forget(self, before: datetime) -> None:
+        """Remove what was closed before an instant."""
+        await self.incidents.remove_before(before)
+
     async def reconcile(
         self, findings: Sequence[Finding], held_nodes: Collection[str], now: datetime
     ) -> None:
         """Make the open incidents follow what is wrong now; those that are scored follow their scores.
 
-        A node in maintenance gets no incident, and those that it has neither close nor count down.
+        A node in maintenance, or one that cannot be seen, gets no incident, and none of its own ends.
         """
         wrong = {_subject(finding): finding for finding in findings}
         kinds = [kind for kind in IncidentKind if kind not in rules.SCORED]

@@ -1,0 +1,53 @@
+"""Wiring of health."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from control_server.agents.dependencies import Link, directory
+from control_server.agents.service import AgentLink
+from control_server.health.repository import HealthRepository
+from control_server.health.service import HealthRecorder, HealthRetention, HealthService, HealthWatch, Views
+from control_server.resources import ControlResources
+from shared.kernel.principal import Principal, Scope
+from shared.web.principals import Require
+
+
+def _views(resources: ControlResources, link: AgentLink) -> Views:
+    return Views(resources.database, lambda session: directory(session, link), resources.now)
+
+
+def health_of(resources: ControlResources, link: AgentLink) -> HealthService:
+    """Health for people."""
+    return HealthService(_views(resources, link), resources.cache)
+
+
+def recorder_of(resources: ControlResources) -> HealthRecorder:
+    """What keeps facts of reports."""
+    return HealthRecorder(resources.cache)
+
+
+def watch_of(resources: ControlResources, link: AgentLink) -> HealthWatch:
+    """The watch of this process."""
+    return HealthWatch(_views(resources, link), recorder_of(resources))
+
+
+def health_retention(resources: ControlResources) -> HealthRetention:
+    """Forgets what has had its time."""
+    return HealthRetention(resources.database, resources.settings.keep.health, resources.now)
+
+
+def _health(request: Request, link: Link) -> HealthService:
+    return health_of(request.app.state.resources, link)
+
+
+Health = Annotated[HealthService, Depends(_health)]
+HealthReader = Annotated[Principal, Depends(Require(Scope.FLEET_READ))]
+
+
+async def health_as_text(resources: ControlResources) -> str:
+    """A text that differs when the health of a node does."""
+    async with resources.database.reading() as session:
+        return await HealthRepository(session).newest()

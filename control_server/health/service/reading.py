@@ -1,0 +1,71 @@
+"""Health for people: judged when it is asked for, and remembered for a few seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from control_server.flaps.schemas import SessionState
+from control_server.health.repository import HealthRepository
+from control_server.health.rules.findings import fleet_of, issues_of
+from control_server.health.rules.judging import judge
+from control_server.health.schemas import FleetHealth, HealthChange, Issue, NodeHealth, SessionHealth
+from control_server.health.service.views import Views
+from control_server.keys import HEALTH_FLEET, HEALTH_NODE
+from control_server.nodes.errors import NodeNotFound
+from shared.cache import Cache
+
+_LIFE_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class HealthService:
+    """Reads in sessions of its own."""
+
+    views: Views
+    cache: Cache
+
+    async def fleet(self) -> FleetHealth:
+        """The whole fleet, the worst first."""
+        found = await self.cache.get_or_load(HEALTH_FLEET.key(), self._judge_fleet, ttl_seconds=_LIFE_SECONDS)
+        return FleetHealth.model_validate(found)
+
+    async def issues(self) -> list[Issue]:
+        """Everything that needs a person, the worst first."""
+        return (await self.fleet()).issues
+
+    async def node(self, node_id: str) -> NodeHealth:
+        """One node, with its sessions. Raises NodeNotFound."""
+
+        async def load() -> dict[str, Any] | None:
+            return await self._judge_node(node_id)
+
+        found = await self.cache.get_or_load(HEALTH_NODE.key(node=node_id), load, ttl_seconds=_LIFE_SECONDS)
+        if found is None:
+            raise NodeNotFound(f"No node is called {node_id!r}.")
+        return NodeHealth.model_validate(found)
+
+    async def history(self, node_id: str | None = None, limit: int = 100) -> list[HealthChange]:
+        """What changed, the latest first."""
+        async with self.views.database.reading() as session:
+            rows = await HealthRepository(session).list_changes(node_id, limit)
+        return [HealthChange.model_validate(row) for row in rows]
+
+    async def _judge_fleet(self) -> dict[str, Any]:
+        now = self.views.now()
+        judged = [(view, judge(view, now)) for view in await self.views.read()]
+        issues = [issue for view, health in judged for issue in issues_of(view, health, now)]
+        return fleet_of([health for _, health in judged], issues, now).model_dump(mode="json")
+
+    async def _judge_node(self, node_id: str) -> dict[str, Any] | None:
+        views = await self.views.read([node_id])
+        if not views:
+            return None
+        health = judge(views[0], self.views.now())
+        async with self.views.database.reading() as session:
+            sessions = await HealthRepository(session).sessions_of(node_id)
+        health.session_list = [SessionHealth.model_validate(found) for found in sessions]
+        if health.sessions.unknown == health.sessions.total:
+            for known in health.session_list:
+                known.state = SessionState.UNKNOWN
+        return health.model_dump(mode="json")

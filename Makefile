@@ -30,8 +30,8 @@ soak: ready-to-test ## Run the heavy suites with their full counts
 conformance: ready-to-test ## Grade our sign-in service and its peer, row by row, into docs/reference/
 	@$(BIN)/python -m tests.conformance.auth.table $(ARGS)
 
-lab: ready-to-test ## Build a small network in namespaces and tell its whole story on real daemons
-	@$(PYTEST) -p no:xdist -s -v tests/lab $(ARGS)
+lab: ready-to-test ## Build networks in namespaces and tell their whole story on real daemons
+	@$(PYTEST) -p no:xdist -s -v -m "soak or not soak" tests/lab $(ARGS)
 
 check: ready-to-test ## Lint, format, types, import contracts, architecture tests
 	@$(BIN)/ruff check .

@@ -7,7 +7,7 @@ import grp
 import os
 import pwd
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -139,12 +139,18 @@ class Switch:
             await _settled(conversation)
             await _check_running(conversation, identity)
 
-
-async def reload_imports(conversation: BirdConversation, version: BirdVersion, pattern: str) -> None:
-    """Run import filters anew for sessions by pattern. Raises BirdRefused."""
-    verb = "reload filters in" if version.reloads_filters else "reload in"
-    with suppress(BirdRefused):
-        await conversation.command(f'{verb} "{pattern}"')
+    async def reload(self, sessions: Sequence[str]) -> list[str]:
+        """Run the import filters of these sessions anew; answers what was done. Raises as `ask`."""
+        if not sessions:
+            return []
+        async with conversing(self.socket) as conversation:
+            version = (await look(conversation)).version
+            verb = "reload filters in" if version.reloads_filters else "reload in"
+            for session in sessions:
+                # One that is down imports nothing, and everything once it is up.
+                with suppress(BirdRefused):
+                    await conversation.command(f'{verb} "{session}"')
+        return [f"reloaded {session}" for session in sessions]
 
 
 async def _symbol(conversation: BirdConversation, name: str) -> str | None:

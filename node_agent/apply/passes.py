@@ -13,6 +13,7 @@ import structlog
 from node_agent.apply import daemon
 from node_agent.apply.drift import Wanted, drift_items
 from node_agent.apply.files import ConfigurationPlaces
+from node_agent.apply.following import sessions_with_other_limits
 from node_agent.apply.keys import OwnKeys, open_secrets
 from node_agent.apply.links.acting import carry_out
 from node_agent.apply.links.observing import HostLinks, observe_links
@@ -115,7 +116,7 @@ class Pass:
             self._keep(host.store.achieved().with_links(plan, finished=False), plan)
             await self._carry_out(plan.before)
         if main is not None:
-            await self._configure(main, bundle.identity)
+            await self._configure(main, bundle)
         async with self._during("links"):
             await self._carry_out(plan.after)
         await self._look_up_again(links)
@@ -136,16 +137,21 @@ class Pass:
                 raise
         return main
 
-    async def _configure(self, main: Path, identity: str) -> None:
+    async def _configure(self, main: Path, bundle: Bundle) -> None:
+        identity, before = bundle.identity, self.running
         async with self._during("configure"):
             try:
-                if self.running != identity:
+                if before != identity:
                     self.actions += await self.host.switch.take(main, identity)
             except AppError:
                 await self._go_back()
                 raise
             self.running = identity
             self.host.places.make_current(identity)
+        if before not in {None, identity}:
+            async with self._during("reload"):
+                old = self.host.places.main_of(str(before)).parent
+                self.actions += await self.host.switch.reload(sessions_with_other_limits(old, bundle))
 
     async def _go_back(self) -> None:
         """What runs stays if it is ours; a stranger's configuration gives way to the last good one."""

@@ -1,30 +1,54 @@
-"""One request from inside a network namespace: `python -m tests.lab.asking METHOD URL TOKEN [VERSION]`.
+"""Requests from inside a network namespace: `python -m tests.lab.asking`, while its input lasts.
 
-The body comes by standard input; the status and the answer go out as one JSON document.
+Each line in is one request as a JSON object, each line out its status, headers and text.
 """
 
 from __future__ import annotations
 
+import http.client
 import json
 import sys
 import urllib.error
 import urllib.request
+from typing import Any
+
+_SECONDS = 60
 
 
 def main() -> None:
-    """Ask and print."""
-    method, url, token, *version = sys.argv[1:]
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    if version:
-        headers["If-Match"] = f'"{version[0]}"'
-    body = sys.stdin.read().encode() or None
-    request = urllib.request.Request(url, body, headers, method=method)  # noqa: S310 - the lab's own server
+    """Ask and answer until nobody asks any more."""
+    opener = urllib.request.build_opener(_NoRedirect())
+    for line in sys.stdin:
+        wanted = json.loads(line)
+        sys.stdout.write(json.dumps(answer(opener, wanted)) + "\n")
+        sys.stdout.flush()
+
+
+def answer(opener: urllib.request.OpenerDirector, wanted: dict[str, Any]) -> dict[str, Any]:
+    """What came back; the status is 0 where nothing did."""
+    body = wanted["body"].encode() if wanted["body"] is not None else None
+    request = urllib.request.Request(  # noqa: S310 - the lab's own server
+        wanted["url"], body, wanted["headers"], method=wanted["method"]
+    )
     try:
-        with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310 - as above
-            status, text = answer.status, answer.read().decode()
+        with opener.open(request, timeout=_SECONDS) as found:
+            return _told(found)
     except urllib.error.HTTPError as refusal:
-        status, text = refusal.code, refusal.read().decode()
-    sys.stdout.write(json.dumps({"status": status, "body": json.loads(text) if text else None}))
+        with refusal:
+            return _told(refusal)
+    except (OSError, http.client.HTTPException) as error:
+        return {"status": 0, "headers": [], "text": repr(error)}
+
+
+def _told(found: Any) -> dict[str, Any]:
+    return {"status": found.status, "headers": found.headers.items(), "text": found.read().decode()}
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect is an answer like any other."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Follow nothing."""
 
 
 if __name__ == "__main__":

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,27 +19,55 @@ from typing import Any
 from control_server.api_tokens.repository import ApiTokenRepository
 from control_server.api_tokens.service import ApiTokenService
 from control_server.audit.dependencies import audit_service
-from shared.database import DatabaseSettings, open_database
+from control_server.commands import make_session_link
+from control_server.resources import open_resources
+from control_server.settings import ControlSettings
+from shared.database import open_database
 from shared.database.migrations import upgrade
 from shared.kernel.clock import utc_now
 from shared.kernel.principal import Principal, PrincipalKind, Role
 from tests.integration.agent.apply.routers import eventually
 from tests.journeys.namespaces import Namespace, namespace
 
-ADDRESS = "198.18.0.254"
 PORT = 8420
-URL = f"http://{ADDRESS}:{PORT}"
+
+
+@dataclass(frozen=True)
+class Wires:
+    """Addresses of one family on the bridge: an IPv6-only lab has no IPv4 there at all."""
+
+    family: int
+
+    @property
+    def hub(self) -> str:
+        return self.of(254)
+
+    @property
+    def url(self) -> str:
+        return f"http://{bracketed(self.hub)}:{PORT}"
+
+    def of(self, number: int) -> str:
+        return f"198.18.0.{number}" if self.family == 4 else f"fd98::{number}"
+
+    def give(self, place: Namespace, number: int, interface: str) -> None:
+        nodad = ["nodad"] if self.family == 6 else []
+        length = 24 if self.family == 4 else 64
+        place.run("ip", "address", "add", f"{self.of(number)}/{length}", "dev", interface, *nodad)
 
 
 @dataclass
 class Hub:
-    """The control server in its namespace, and a token that may do everything."""
+    """The control server in its namespace, a token that may do everything, and a signed-in browser."""
 
     place: Namespace
     directory: Path
+    wires: Wires
     token: str
-    process: subprocess.Popen[bytes] | None = None
+    link: str
     environment: dict[str, str] = field(default_factory=dict)
+    process: subprocess.Popen[bytes] | None = None
+    cookie: str = ""
+    _asking: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
         """Serve, and return when it answers."""
@@ -50,7 +80,7 @@ class Hub:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        eventually(self._answers, "the control server answers", seconds=90)
+        eventually(lambda: self.request("GET", "/livez")["status"] == 200, "the server answers", seconds=90)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
         """End it, in order or at once."""
@@ -59,18 +89,19 @@ class Hub:
             self.process.wait(30)
             self.process = None
 
+    def close(self) -> None:
+        """End everything."""
+        self.stop()
+        if self._asking is not None:
+            self._asking.communicate()
+
     def ask(self, method: str, path: str, body: Any = None, version: int | None = None) -> tuple[int, Any]:
         """Status and JSON of an answer."""
-        program = [sys.executable, "-m", "tests.lab.asking", method, f"{URL}{path}", self.token]
-        said = subprocess.run(
-            [*self.place.prefix, *program, *([] if version is None else [str(version)])],
-            input="" if body is None else json.dumps(body),
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        answer = json.loads(said.stdout)
-        return answer["status"], answer["body"]
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        if version is not None:
+            headers["If-Match"] = f'"{version}"'
+        found = self.request(method, path, headers, None if body is None else json.dumps(body))
+        return found["status"], json.loads(found["text"]) if found["text"] else None
 
     def want(self, method: str, path: str, body: Any = None, version: int | None = None) -> Any:
         """The JSON of an answer that must be good."""
@@ -78,37 +109,80 @@ class Hub:
         assert status < 300, answer
         return answer
 
-    def _answers(self) -> bool:
-        program = [sys.executable, "-m", "tests.lab.asking", "GET", f"{URL}/livez", self.token]
-        said = subprocess.run(
-            [*self.place.prefix, *program], input="", capture_output=True, text=True, check=False
-        )
-        return said.returncode == 0
+    def change_node(self, node: str, **change: Any) -> None:
+        """Change the facts of a node as they are now."""
+        version = self.want("GET", f"/api/v1/nodes/{node}/facts")["version"]
+        self.want("PATCH", f"/api/v1/nodes/{node}", change, version=version)
+
+    def change_peering(self, node: str, name: str, **change: Any) -> None:
+        """Change a peering as it is now."""
+        found = self.peering(node, name)
+        self.want("PATCH", f"/api/v1/peerings/{found['id']}", change, version=found["version"])
+
+    def peering(self, node: str, name: str) -> dict[str, Any]:
+        """A peering by its name."""
+        items = self.want("GET", f"/api/v1/peerings?node_id={node}")["items"]
+        found: dict[str, Any] = next(item for item in items if item["name"] == name)
+        return found
+
+    def sign_in(self) -> None:
+        """Follow the one-time link, as a browser does."""
+        found = self.request("GET", self.link, {"Accept": "text/html"})
+        cookies = [value.split(";")[0] for name, value in found["headers"] if name.lower() == "set-cookie"]
+        self.cookie = "; ".join(cookies)
+
+    def page(self, path: str) -> str:
+        """A page of the portal as it reads, without its markup."""
+        found = self.request("GET", path, {"Accept": "text/html", "Cookie": self.cookie})
+        assert found["status"] == 200, found
+        return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", found["text"])))
+
+    def request(
+        self, method: str, path: str, headers: Mapping[str, str] | None = None, body: str | None = None
+    ) -> dict[str, Any]:
+        """A whole answer: status, headers, text. The status is 0 where nothing answers."""
+        if self._asking is None:
+            self._asking = subprocess.Popen(
+                [*self.place.prefix, sys.executable, "-m", "tests.lab.asking"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            )
+        assert self._asking.stdin is not None
+        assert self._asking.stdout is not None
+        url = f"{self.wires.url}{path}"
+        wanted = {"method": method, "url": url, "headers": dict(headers or {}), "body": body}
+        self._asking.stdin.write(json.dumps(wanted) + "\n")
+        self._asking.stdin.flush()
+        found: dict[str, Any] = json.loads(self._asking.stdout.readline())
+        return found
 
 
 @contextmanager
-def open_hub(directory: Path) -> Iterator[Hub]:
+def open_hub(directory: Path, family: int = 4) -> Iterator[Hub]:
     """A bridge, a migrated database, a token, a running server."""
-    database = f"sqlite:///{directory / 'control.db'}"
-    token = asyncio.run(_prepare(database))
-    with namespace("hub") as place:
+    wires = Wires(family)
+    settings = {
+        "DATABASE__URL": f"sqlite:///{directory / 'control.db'}",
+        "STATE_DIRECTORY": str(directory),
+        "WEB__HOST": wires.hub,
+        "WEB__PORT": str(PORT),
+        "API_TOKENS__REQUESTS_PER_MINUTE": "1000000",
+    }
+    token, link = asyncio.run(_prepare(settings["DATABASE__URL"], directory))
+    with namespace(f"hub{family}") as place:
         place.run("ip", "link", "add", "dev", "hub", "type", "bridge")
-        place.run("ip", "address", "add", f"{ADDRESS}/24", "dev", "hub")
+        wires.give(place, 254, "hub")
         place.run("ip", "link", "set", "dev", "hub", "up")
-        settings = {
-            "DATABASE__URL": database,
-            "STATE_DIRECTORY": str(directory),
-            "WEB__HOST": ADDRESS,
-            "WEB__PORT": str(PORT),
-            "API_TOKENS__REQUESTS_PER_MINUTE": "1000000",
-        }
         environment = {f"ROUTELOOM_CONTROL_{name}": value for name, value in settings.items()}
-        hub = Hub(place, directory, token, environment=environment)
-        hub.start()
+        hub = Hub(place, directory, wires, token, link, environment)
         try:
+            hub.start()
+            hub.sign_in()
             yield hub
         finally:
-            hub.stop()
+            hub.close()
 
 
 def plug_in(hub: Hub, place: Namespace, number: int) -> None:
@@ -122,16 +196,25 @@ def plug_in(hub: Hub, place: Namespace, number: int) -> None:
         check=True,
     )
     hub.place.run("ip", "link", "set", "dev", end, "master", "hub", "up")
-    place.run("ip", "address", "add", f"198.18.0.{number}/24", "dev", "uplink")
+    hub.wires.give(place, number, "uplink")
     place.run("ip", "link", "set", "dev", "uplink", "up")
 
 
-async def _prepare(url: str) -> str:
-    database = open_database(DatabaseSettings.model_validate({"url": url}))
+def bracketed(host: str) -> str:
+    """An address as it stands before a port."""
+    return f"[{host}]" if ":" in host else host
+
+
+async def _prepare(url: str, directory: Path) -> tuple[str, str]:
+    """A token that may do everything, and the path of a one-time link that signs a browser in."""
+    settings = ControlSettings.model_validate({"database": {"url": url}, "state_directory": directory})
+    database = open_database(settings.database)
     await upgrade(database, "control_server")
-    admin = Principal.of_role("service:lab", PrincipalKind.SERVICE, "lab", Role.ADMIN)
-    async with database.transaction() as session:
-        tokens = ApiTokenService(ApiTokenRepository(session), utc_now)
-        token = await tokens.replace(admin, "lab", audit_service(session, utc_now))
     await database.close()
-    return token
+    admin = Principal.of_role("service:lab", PrincipalKind.SERVICE, "lab", Role.ADMIN)
+    async with open_resources(settings, utc_now) as resources:
+        async with resources.database.transaction() as session:
+            tokens = ApiTokenService(ApiTokenRepository(session), utc_now)
+            token = await tokens.replace(admin, "lab", audit_service(session, utc_now))
+        link = await make_session_link(resources)
+    return token, link[len(settings.web.public_url) :]

@@ -25,6 +25,7 @@ from registry_server.roas.service.exports import RoaService
 from registry_server.roas.service.routers import RouterCache
 from registry_server.settings import RegistrySettings
 from registry_server.snapshot.schemas.content import Snapshot
+from registry_server.snapshot.service import Freshness
 from registry_server.snapshot.tasks import SnapshotLoops
 from registry_server.whois import socket as whois_socket
 from registry_server.whois.service import WhoisService
@@ -87,12 +88,21 @@ def _assembler(
         metrics = RegistryMetrics.in_registry(app.state.metrics.registry)
         mirror = resources.mirror(metrics, snapshots.look)
         app.state.mirror = mirror
+        # A process that knows nobody by their session names the job that the fleet's service has for it.
+        app.state.syncs_by_job = isinstance(authenticate, DigestAuthenticator)
         protocols = _protocols(app, settings, resources)
         return Assembled(
-            authenticate=authenticate, loops=[*mirror_tasks.loops(mirror), *snapshots.loops(), *protocols]
+            authenticate=authenticate,
+            loops=[*mirror_tasks.loops(mirror), *snapshots.loops(), *protocols],
+            ready_looks=[] if settings.mirror.url is None else [_freshness(resources).refusal],
         )
 
     return assemble
+
+
+def _freshness(resources: RegistryResources) -> Freshness:
+    within = resources.settings.mirror.ready_within
+    return Freshness(resources.snapshots, within, resources.now(), resources.now)
 
 
 def _protocols(app: FastAPI, settings: RegistrySettings, resources: RegistryResources) -> list[Loop]:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
+from sqlalchemy import Index
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from sqlalchemy.orm import DeclarativeBase
 
 from shared.database import ANNOTATIONS, new_metadata
+from shared.database.migrations import ONLY_ON
 
 #: Every SQLite takes so many in one statement.
 _PARAMETERS = 999
@@ -20,6 +22,14 @@ class Base(DeclarativeBase):
 
     metadata = new_metadata()
     type_annotation_map = ANNOTATIONS
+
+
+def trigrams(name: str, column: str) -> Index:
+    """An index for searches inside a text, on PostgreSQL alone."""
+    operators = {column: "gin_trgm_ops"}
+    return Index(
+        name, column, postgresql_using="gin", postgresql_ops=operators, info={ONLY_ON: "postgresql"}
+    ).ddl_if(dialect="postgresql")
 
 
 async def insert_rows(

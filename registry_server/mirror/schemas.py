@@ -34,6 +34,12 @@ class MirrorSettings(BaseModel):
     )
     interval: timedelta = Field(default=timedelta(minutes=1), description="Time between two looks upstream")
     time_limit: timedelta = Field(default=timedelta(minutes=10), description="Longest run of one git command")
+    ready_within: timedelta = Field(
+        default=timedelta(hours=24),
+        gt=timedelta(0),
+        description="`/registry/readyz` says 503 after so long without a look upstream that went well; "
+        "whoever asks all the same gets the last good state",
+    )
     webhook_secret: SecretStr | None = Field(
         default=None, description="Signs what a forge posts to .../webhook after a push; empty: no webhook"
     )
@@ -200,6 +206,8 @@ class MirrorStatus(BaseModel):
     applied_at: datetime | None
     #: The last time upstream was asked and had nothing newer than what is served.
     checked_at: datetime | None
+    lag_seconds: int | None = Field(description="Since that time; null before the first sync")
+    stale: bool = Field(description="Whether that is longer than `ready_within` of the settings")
     branch: str | None
     counts: IndexCounts
     #: Newest first.

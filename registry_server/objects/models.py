@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Index, Integer, LargeBinary, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from registry_server.tables import Base
+from registry_server.tables import Base, trigrams
 
 #: On SQLite the row's own number, which spares an index.
 _ROW_ID = BigInteger().with_variant(Integer(), "sqlite")
@@ -19,7 +19,10 @@ class ObjectRow(Base):
     """One file of the registry, its text byte for byte."""
 
     __tablename__ = "objects"
-    __table_args__ = (Index("ix_objects_folded_class", "folded", "object_class"),)
+    __table_args__ = (
+        Index("ix_objects_folded_class", "folded", "object_class"),
+        trigrams("ix_objects_folded_trigrams", "folded"),
+    )
 
     id: Mapped[int] = mapped_column(_ROW_ID, primary_key=True, autoincrement=False)
     path: Mapped[str] = mapped_column(unique=True)
@@ -100,6 +103,7 @@ class TextRow(Base):
     """What people search an object by, in small letters; keys and proofs are left out."""
 
     __tablename__ = "object_texts"
+    __table_args__ = (trigrams("ix_object_texts_body_trigrams", "body"),)
 
     object_id: Mapped[int] = mapped_column(_ROW_ID, primary_key=True, autoincrement=False)
     #: The name that a list shows beside the key, as written.

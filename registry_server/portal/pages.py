@@ -109,6 +109,7 @@ async def show_sync(
         problems=await catalogue.problems(chosen.code, chosen.severity, chosen.cursor, _LISTED),
         code=chosen.code,
         severity=chosen.severity,
+        by_job=request.app.state.syncs_by_job,
     )
 
 

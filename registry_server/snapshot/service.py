@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
 
 import structlog
 
@@ -12,6 +14,7 @@ from registry_server.snapshot.repository import SnapshotRepository
 from registry_server.snapshot.rules import build
 from registry_server.snapshot.schemas.content import Facts, Snapshot
 from shared.database import Database
+from shared.kernel.clock import Clock
 
 log = structlog.get_logger(__name__)
 Follower = Callable[[Snapshot], Awaitable[None]]
@@ -61,3 +64,23 @@ class SnapshotKeeper:
         if self.current is None or self._anew:
             return facts.version > 0
         return facts.version != self.current.facts.version
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """Tells of a mirror that upstream was not seen by for too long: it looks well, and is not."""
+
+    snapshots: SnapshotKeeper
+    within: timedelta
+    #: A process that never saw a sync counts from its own start.
+    started_at: datetime
+    now: Clock
+
+    def refusal(self) -> dict[str, Any] | None:
+        """Why this process should not be asked, or None."""
+        checked_at = self.snapshots.checked_at
+        lag = self.now() - (checked_at or self.started_at)
+        if lag <= self.within:
+            return None
+        shown = checked_at.isoformat() if checked_at else None
+        return {"registry": "stale", "checked_at": shown, "lag_seconds": int(lag.total_seconds())}

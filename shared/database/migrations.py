@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import zlib
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import inspect, text
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 _REVISIONS = "alembic_version"
+#: In the `info` of an index: the one database that has it.
+ONLY_ON = "only_on"
 
 
 def _config(package: str) -> Config:
@@ -83,8 +85,11 @@ async def schema_differences(database: Database, metadata: MetaData) -> list[obj
     from alembic.autogenerate import compare_metadata  # noqa: PLC0415 - see above
     from alembic.migration import MigrationContext  # noqa: PLC0415 - see above
 
+    def meant(item: Any, *_: Any) -> bool:
+        return bool(item.info.get(ONLY_ON, database.dialect) == database.dialect)
+
     def compare(connection: Connection) -> list[object]:
-        options = {"compare_type": False, "compare_server_default": False}
+        options = {"compare_type": False, "compare_server_default": False, "include_object": meant}
         return list(compare_metadata(MigrationContext.configure(connection, opts=options), metadata))
 
     async with database.writer.connect() as connection:

@@ -55,6 +55,8 @@ class Assembled:
     tier_watches: Sequence[TierWatch] = ()
     #: What to do when the server is told to stop, while sockets are still open.
     before_exit: Sequence[Callable[[], Awaitable[None]]] = ()
+    #: Each tells `/readyz` why requests should go elsewhere, or None; they ask nobody.
+    ready_looks: Sequence[Callable[[], dict[str, Any] | None]] = ()
 
 
 R = TypeVar("R")
@@ -104,12 +106,15 @@ def build_app(spec: ServiceSpec) -> FastAPI:
     )
     app.state.metrics = WebMetrics.in_registry(registry)
     app.state.loop_observer = CountedLoops(registry)
+    #: An event before which background work would only hold up who waits for this process; None for at once.
+    app.state.loops_begin = None
     app.state.settings = spec.settings
     app.state.stream_places = StreamPlaces(spec.settings.streams)
     app.state.pages = spec.pages
     app.state.sign_in_path = spec.sign_in_path
     app.state.ready_facts = spec.ready_facts
     app.state.tier_watches = []
+    app.state.ready_looks = []
     problems.install(app)
     app.include_router(health_router(spec.prefix))
     app.include_router(metrics_router(spec.prefix))
@@ -139,7 +144,9 @@ async def _lifespan(app: FastAPI, spec: ServiceSpec) -> AsyncIterator[None]:
         app.state.authenticate = opened.authenticate
         app.state.tier_watches = [*tiers.tiers, *opened.tier_watches]
         app.state.before_exit = list(opened.before_exit)
-        await stack.enter_async_context(running([*tiers.loops, *opened.loops], app.state.loop_observer))
+        app.state.ready_looks = list(opened.ready_looks)
+        loops = running([*tiers.loops, *opened.loops], app.state.loop_observer, app.state.loops_begin)
+        await stack.enter_async_context(loops)
         yield
         app.state.going_away.set()
 

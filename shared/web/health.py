@@ -52,12 +52,20 @@ def health_router(prefix: str) -> APIRouter:
 
     @router.get("/readyz")
     async def ready(request: Request) -> JSONResponse:
-        """Whether requests can be served: the database answers. Never asks a tier."""
+        """Whether requests can be served: the database answers, and the service knows no reason against it.
+
+        Never asks a tier.
+        """
         database: Database = request.app.state.resources.database
         try:
             await database.ping()
         except DatabaseUnavailable:
             return JSONResponse({"status": "not_ready", "database": "unreachable"}, status_code=503)
+        for look in request.app.state.ready_looks:
+            if (why := look()) is not None:
+                return JSONResponse(
+                    {"status": "not_ready", "database": database.dialect, **why}, status_code=503
+                )
         facts: dict[str, Any] = request.app.state.ready_facts
         return JSONResponse({"status": "ready", "database": database.dialect, **facts})
 

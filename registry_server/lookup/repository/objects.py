@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from registry_server.lookup.rules.stored import StoredObject, StoredRoute
@@ -48,21 +49,17 @@ class LookupRepository:
         )
         return [number for number in await self.session.scalars(statement) if number is not None]
 
-    async def list_routes(self, origin: int) -> list[StoredRoute]:
-        """The routes of an origin in the order of their addresses."""
-        statement = (
-            select(RouteRow.object_id, RouteRow.prefix, RouteRow.max_length)
-            .where(RouteRow.origin == origin)
-            .order_by(RouteRow.family, RouteRow.first, RouteRow.length, RouteRow.object_id)
-        )
+    async def list_routes(self, origin: int, limit: int) -> list[StoredRoute]:
+        """The first routes of an origin in the order of their addresses."""
+        statement = _routes_of(origin, limit, RouteRow.object_id, RouteRow.prefix, RouteRow.max_length)
         return [StoredRoute(*row) for row in await self.session.execute(statement)]
 
-    async def list_route_maintainers(self, origin: int) -> dict[int, list[str]]:
-        """The maintainers of each route object of an origin."""
+    async def list_route_maintainers(self, origin: int, limit: int) -> dict[int, list[str]]:
+        """The maintainers of each of the first route objects of an origin."""
+        first = _routes_of(origin, limit, RouteRow.object_id).subquery()
         statement = (
             select(ReferenceRow.object_id, ReferenceRow.shown)
-            .join(RouteRow, RouteRow.object_id == ReferenceRow.object_id)
-            .where(RouteRow.origin == origin, ReferenceRow.attribute == "mnt-by")
+            .where(ReferenceRow.object_id.in_(select(first.c.object_id)), ReferenceRow.attribute == "mnt-by")
             .order_by(ReferenceRow.object_id, ReferenceRow.position)
         )
         found: dict[int, list[str]] = {}
@@ -79,3 +76,8 @@ class LookupRepository:
             return None
         attributes, _ = parse(row.raw)
         return StoredObject(row.path, row.key, row.raw, [(each.name, each.value) for each in attributes])
+
+
+def _routes_of(origin: int, limit: int, *columns: Any) -> Select[Any]:
+    order = (RouteRow.family, RouteRow.first, RouteRow.length, RouteRow.object_id)
+    return select(*columns).where(RouteRow.origin == origin).order_by(*order).limit(limit)

@@ -109,6 +109,7 @@ class RoutesRecord(BaseModel):
                 {
                     "origin": 4242429901,
                     "routes": [{"prefix": "172.20.0.0/24", "max_length": None, "mnt_by": ["FOO-MNT"]}],
+                    "truncated": False,
                 }
             ]
         }
@@ -116,6 +117,7 @@ class RoutesRecord(BaseModel):
 
     origin: int
     routes: list[RouteRecord]
+    truncated: bool = Field(default=False, description="There are more than can be told: 10,000 objects")
 
 
 class IdentityMaterial(BaseModel):

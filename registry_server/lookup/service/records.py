@@ -13,6 +13,9 @@ from registry_server.lookup.schemas import AsnRecord, MntnerRecord, RoutesRecord
 from registry_server.lookup.service.answers import VersionedAnswers
 from registry_server.objects.rules.classes import fold
 
+#: No answer grows without a bound, whatever a registry holds.
+MOST_ROUTES = 10_000
+
 
 @dataclass(frozen=True, slots=True)
 class LookupService:
@@ -57,8 +60,10 @@ class LookupService:
         number = read_asn(origin, "origin")
 
         async def load(repository: LookupRepository) -> RoutesRecord:
-            maintainers = await repository.list_route_maintainers(number)
-            return routes_record(number, await repository.list_routes(number), maintainers)
+            routes = await repository.list_routes(number, MOST_ROUTES + 1)
+            maintainers = await repository.list_route_maintainers(number, MOST_ROUTES)
+            record = routes_record(number, routes[:MOST_ROUTES], maintainers)
+            return record.model_copy(update={"truncated": len(routes) > MOST_ROUTES})
 
         record = await self.answers.find(
             RoutesRecord, lambda version: ROUTES_RECORD.key(version=version, asn=number), load

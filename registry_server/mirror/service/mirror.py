@@ -90,12 +90,15 @@ class MirrorService(MirrorTools):
             state = await repository.get_state()
             syncs = await repository.list_latest(_SHOWN_SYNCS)
         running = await self._running()
+        lag = None if state.checked_at is None else max(self.now() - state.checked_at, timedelta(0))
         return MirrorStatus(
             version=state.version,
             commit=state.commit,
             committed_at=state.committed_at,
             applied_at=state.applied_at,
             checked_at=state.checked_at,
+            lag_seconds=None if lag is None else int(lag.total_seconds()),
+            stale=lag is not None and lag > self.settings.ready_within,
             branch=state.branch,
             counts=IndexCounts.model_validate(state.counts),
             syncs=[SyncRead.model_validate(sync) for sync in syncs],

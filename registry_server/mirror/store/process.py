@@ -32,7 +32,7 @@ _READ_BYTES = 262_144
 
 
 class GitFailed(Exception):
-    """Git ended with an exit code that is not 0."""
+    """Git ended with an exit code that is not 0, or did not end in time."""
 
     def __init__(self, message: str) -> None:
         """Keep what git said."""
@@ -48,7 +48,7 @@ class Git:
     time_limit: timedelta
 
     async def run(self, *arguments: str, stdin: bytes = b"", most_bytes: int = 256 << 20) -> bytes:
-        """What the command prints. Raises GitFailed, or RepositoryBroken for too much output or time."""
+        """What the command prints. Raises GitFailed, or RepositoryBroken for too much output."""
         process = await self._start(arguments)
         try:
             async with asyncio.timeout(self.time_limit.total_seconds()):
@@ -93,8 +93,9 @@ class Git:
         except TimeoutError:
             raise self._too_slow(command) from None
 
-    def _too_slow(self, command: str) -> RepositoryBroken:
-        return RepositoryBroken(f"git {command} took longer than {self.time_limit}")
+    def _too_slow(self, command: str) -> GitFailed:
+        """Says nothing of the repository: who is slow may be the other side."""
+        return GitFailed(f"git {command} took longer than {self.time_limit}")
 
     async def _start(self, arguments: tuple[str, ...]) -> asyncio.subprocess.Process:
         environment = {

@@ -35,6 +35,7 @@ from registry_server.objects.models import (
 from registry_server.objects.rules.paths import FILTERS
 from registry_server.objects.schemas import ROUTE_CLASSES, IndexCounts, IndexRows, ProblemCode, Tally
 from registry_server.tables import insert_rows
+from shared.database.migrations import ONLY_ON
 
 #: Bound parameters of one statement: the smallest limit of either database is far above.
 _CHUNK = 500
@@ -74,10 +75,11 @@ class IndexRepository:
     async def _each_index(self, act: Callable[[Index, Connection], None]) -> None:
         connection = await self.session.connection()
         if connection.dialect.name == "sqlite":
-            for model in _TABLES:
-                for index in sorted(
-                    model.metadata.tables[model.__tablename__].indexes, key=lambda each: str(each.name)
-                ):
+            indexes = [
+                each for model in _TABLES for each in model.metadata.tables[model.__tablename__].indexes
+            ]
+            for index in sorted(indexes, key=lambda each: str(each.name)):
+                if ONLY_ON not in index.info:
                     await connection.run_sync(partial(act, index))
 
     async def remove(self, paths: Sequence[str], tally: Tally) -> set[str]:

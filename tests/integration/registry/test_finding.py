@@ -8,6 +8,7 @@ from registry_server.lookup.repository.catalogue import CatalogueRepository
 from registry_server.lookup.repository.prefixes import PrefixRepository
 from registry_server.lookup.repository.search import SearchRepository
 from registry_server.lookup.repository.sets import SetRepository
+from registry_server.lookup.rules.searching import read_question
 from registry_server.lookup.service import FindingService
 from tests.integration.registry.conftest import Registries
 from tests.integration.registry.objects import FILES
@@ -179,3 +180,20 @@ async def test_a_chain_of_5000_sets_is_walked_to_its_end(registries: Registries,
         found = await service.as_set("AS-C0")
     assert len(found.asns) == len(found.sets) == 5000
     assert found.missing == ["AS-C5000"]
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+async def test_postgresql_answers_a_search_from_its_trigrams(
+    registries: Registries, upstream: Upstream
+) -> None:
+    upstream.commit(FILES)
+    registry = await registries.open(upstream)
+    await registry.sync()
+    async with registry.resources.database.reading() as session:
+        connection = await session.connection()
+        await connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+        statement = SearchRepository.statement(read_question("example network", []), None, 10)
+        compiled = statement.compile(dialect=connection.dialect, compile_kwargs={"literal_binds": True})
+        plan = "\n".join((await connection.exec_driver_sql(f"EXPLAIN {compiled}")).scalars())
+    assert "ix_object_texts_body_trigrams" in plan
+    assert "ix_objects_folded_trigrams" in plan

@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from registry_server.app import create_app
+from registry_server.lookup.service import records
 from tests.integration.registry.conftest import DATABASES, Registries, client_of, fresh_database
 from tests.integration.registry.objects import ASN, FILES, KEY
 from tests.integration.registry.upstream import Upstream
@@ -96,11 +97,22 @@ class TestRoutes:
                 {"prefix": "172.20.0.0/24", "max_length": 26, "mnt_by": ["FOO-MNT"]},
                 {"prefix": "fd42:1::/48", "max_length": None, "mnt_by": ["FOO-MNT"]},
             ],
+            "truncated": False,
         }
+
+    async def test_of_a_great_many_the_first_are_told_and_that_there_are_more(
+        self, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(records, "MOST_ROUTES", 1)
+        found = (await client.get("/registry/api/v1/routes", params={"origin": "AS4242429901"})).json()
+        assert ([route["prefix"] for route in found["routes"]], found["truncated"]) == (
+            ["172.20.0.0/24"],
+            True,
+        )
 
     async def test_an_as_without_any_has_none(self, client: httpx2.AsyncClient) -> None:
         answer = await client.get("/registry/api/v1/routes", params={"origin": "4242429999"})
-        assert answer.json() == {"origin": 4242429999, "routes": []}
+        assert answer.json() == {"origin": 4242429999, "routes": [], "truncated": False}
 
     async def test_need_an_origin(self, client: httpx2.AsyncClient) -> None:
         assert (await client.get("/registry/api/v1/routes")).status_code == 422

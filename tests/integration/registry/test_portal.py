@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from control_server.jobs import pages as jobs
 from tests.integration.registry.world import SCRIPT, Served, served
 
 __all__ = ["served"]
@@ -83,6 +84,17 @@ class TestSync:
         assert status["commit"][:12] in text
         assert "data/aut-num/AS4242429909:6" in text
         assert "Sync now" not in text, "nobody may sync who is not known"
+
+    async def test_in_a_process_of_its_own_it_offers_the_job_of_the_fleets_service(
+        self, served: Served
+    ) -> None:
+        """The registry knows nobody by their session: the fleet's service does, and has a job for it."""
+        found = re.search(
+            r'<form class="rl-form" method="post" action="([^"]+)">', await page(served, "/sync")
+        )
+        assert found is not None
+        (route,) = [each for each in jobs.router.routes if getattr(each, "name", "") == "start_from_page"]
+        assert found[1] == getattr(route, "path", "").format(kind="registry.sync")
 
     async def test_problems_can_be_held_to_a_severity(self, served: Served) -> None:
         text = await page(served, "/sync", severity="error")

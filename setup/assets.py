@@ -20,7 +20,9 @@ from setup.steps import (
 )
 
 ASSETS = ROOT / "shared" / "web" / "assets"
-STATIC = ROOT / "shared" / "web" / "static"
+WEB = ROOT / "shared" / "web"
+STATIC = WEB / "static"
+LOCALE = WEB / "locale"
 VENDOR = STATIC / "vendor"
 PACKED = VENDOR / "packed"
 INPUTS = ("package.json", "package-lock.json", "copy.json", ".npmrc")
@@ -53,8 +55,9 @@ def build() -> None:
 
 
 def pack() -> None:
-    """Make the Brotli copies of every static file, ours too; the server sends gzip where one is missing."""
-    sources = sorted(path for path in STATIC.rglob("*") if path.is_file() and PACKED not in path.parents)
+    """Pack every static file, ours too, and compile the catalogues; a start does itself what is missing."""
+    static = (path for path in STATIC.rglob("*") if path.is_file() and PACKED not in path.parents)
+    sources = sorted([*static, *LOCALE.rglob("*.po"), *WEB.glob("*.py")])
     key = content_key(sources)
     if stamped(STAMPS / "packed", key) and PACKED.is_dir():
         return

@@ -9,43 +9,17 @@ from typing import Annotated
 
 import typer
 
-from routeloom.cli import (
-    doctor,
-    generations,
-    jobs,
-    login,
-    maintenance,
-    nodes,
-    peerings,
-    policy,
-    probes,
-    stack,
-    tiers,
-    tokens,
-)
+from routeloom.cli.late import LateCommands
 from routeloom.cli.services import delegate
 from shared import __version__
 
 app = typer.Typer(
+    cls=LateCommands,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     help="The control plane for fleets of BGP routers joined by tunnels.",
 )
-app.add_typer(probes.app, name="probe")
-app.add_typer(nodes.app, name="nodes")
-app.add_typer(peerings.app, name="peerings")
-app.add_typer(generations.app, name="generations")
-app.command("maintenance")(maintenance.maintenance)
-app.add_typer(policy.app, name="policy")
-app.add_typer(jobs.app, name="jobs")
-app.add_typer(tokens.app, name="tokens")
-app.add_typer(stack.app, name="stack")
-app.command("tiers")(tiers.tiers)
-app.command("doctor")(doctor.doctor)
-app.command("login")(login.login)
-app.command("logout")(login.logout)
-
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 

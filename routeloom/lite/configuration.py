@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from auth_server.settings import AuthSettings
 from control_server.settings import ControlSettings
-from registry_server.settings import RegistrySettings
 from shared.runtime_state import RuntimeStateSettings
 from shared.web.logs import LogFormat
 from shared.web.settings import WebSettings
 
 if TYPE_CHECKING:
+    from auth_server.settings import AuthSettings
+    from registry_server.settings import RegistrySettings
     from routeloom.lite.home import Home
 
 #: Where Lite serves whois clients and routers, unless a variable says otherwise; none of them needs rights.
 WHOIS_PORT, RTR_PORT = 4343, 8282
-
-
-@dataclass(frozen=True, slots=True)
-class LiteSettings:
-    """One for each service."""
-
-    control: ControlSettings
-    auth: AuthSettings
-    registry: RegistrySettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +33,60 @@ class Addresses:
         return self.public != self.local
 
 
-def lite_settings(home: Home, addresses: Addresses, log_level: str) -> LiteSettings:
-    """Fixed choices of Lite: SQLite, no tiers, one worker, loopback, runtime state in memory.
+@dataclass(frozen=True, slots=True)
+class LiteSettings:
+    """What the services of one Lite are told: SQLite, no tiers, one worker, loopback, state in memory.
 
-    Raises ValueError for a public address that is not one.
+    Each service's own are made when it comes up, because their modules are imported with it.
     """
+
+    home: Home
+    addresses: Addresses
+    web: WebSettings
+    runtime_state: RuntimeStateSettings
+
+    def control(self) -> ControlSettings:
+        """Those of control_server."""
+        return ControlSettings.model_validate(
+            {
+                **self._common("control"),
+                "runtime_state": self.runtime_state,
+                "auth_url": self.addresses.local,
+                "registry_url": self.addresses.local,
+                "jobs": {"in_process": True, "registry_sync_every": 900},
+            }
+        )
+
+    def auth(self) -> AuthSettings:
+        """Those of auth_server."""
+        from auth_server.settings import AuthSettings  # noqa: PLC0415 - it comes with its service
+
+        return AuthSettings.model_validate({**self._common("auth"), "registry_url": self.addresses.local})
+
+    def registry(self) -> RegistrySettings:
+        """Those of registry_server."""
+        from registry_server.settings import RegistrySettings  # noqa: PLC0415 - it comes with its service
+
+        return RegistrySettings.model_validate(
+            {
+                **self._common("registry"),
+                "mirror": {"url": str(self.home.sample_registry)},
+                "runtime_state": self.runtime_state,
+                **_port("whois", WHOIS_PORT),
+                **_port("rtr", RTR_PORT),
+            }
+        )
+
+    def _common(self, service: str) -> dict[str, Any]:
+        return {
+            "web": self.web,
+            "database": {"url": self.home.database(service)},
+            "state_directory": self.home.root,
+        }
+
+
+def lite_settings(home: Home, addresses: Addresses, log_level: str) -> LiteSettings:
+    """The settings of a Lite there. Raises ValueError for a public address that is not one."""
     web = WebSettings(
         public_url=addresses.public,
         host="127.0.0.1",
@@ -55,42 +95,7 @@ def lite_settings(home: Home, addresses: Addresses, log_level: str) -> LiteSetti
         log_format=LogFormat.CONSOLE,
     )
     state = RuntimeStateSettings.model_validate({"url": "memory://lite"})
-    return LiteSettings(
-        control=ControlSettings.model_validate(
-            {
-                "web": web,
-                "database": {"url": home.database("control")},
-                "state_directory": home.root,
-                "runtime_state": state,
-                "auth_url": addresses.local,
-                "registry_url": addresses.local,
-                "jobs": {"in_process": True, "registry_sync_every": 900},
-            }
-        ),
-        auth=AuthSettings.model_validate(
-            {
-                "web": web,
-                "database": {"url": home.database("auth")},
-                "state_directory": home.root,
-                "registry_url": addresses.local,
-            }
-        ),
-        registry=_registry(home, web, state),
-    )
-
-
-def _registry(home: Home, web: WebSettings, state: RuntimeStateSettings) -> RegistrySettings:
-    return RegistrySettings.model_validate(
-        {
-            "web": web,
-            "database": {"url": home.database("registry")},
-            "state_directory": home.root,
-            "mirror": {"url": str(home.sample_registry)},
-            "runtime_state": state,
-            **_port("whois", WHOIS_PORT),
-            **_port("rtr", RTR_PORT),
-        }
-    )
+    return LiteSettings(home, addresses, web, state)
 
 
 def _port(protocol: str, usual: int) -> dict[str, dict[str, int]]:

@@ -58,9 +58,9 @@ class LateServices:
             yield Arrived(await _invitation(resources), registry)
 
     async def _bring_up_auth(self, stack: AsyncExitStack) -> AuthResources:
-        settings = self._settings.auth
-        await migrate("auth_server", settings.database)
         await asyncio.to_thread(import_module, "auth_server.commands")
+        settings = self._settings.auth()
+        await migrate("auth_server", settings.database)
         from auth_server.app import create_app  # noqa: PLC0415 - the thread has imported it
         from auth_server.commands import seed  # noqa: PLC0415
         from auth_server.resources import open_resources  # noqa: PLC0415
@@ -72,12 +72,12 @@ class LateServices:
         return resources
 
     async def _bring_up_registry(self, stack: AsyncExitStack) -> FastAPI:
-        settings = self._settings.registry
+        await asyncio.to_thread(import_module, "registry_server.app")
+        settings = self._settings.registry()
         await migrate("registry_server", settings.database)
         if not self._home.sample_registry.exists():
             commands = await asyncio.to_thread(import_module, "registry_server.commands")
             await commands.seed(settings)
-        await asyncio.to_thread(import_module, "registry_server.app")
         from registry_server.app import create_app  # noqa: PLC0415 - the thread has imported it
 
         app = await asyncio.to_thread(create_app, settings, authenticate=self._authenticate)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import typer
@@ -17,6 +17,7 @@ from control_server.app import create_app as create_control
 from control_server.commands import ensure_admin_token, make_session_link
 from control_server.resources import ControlResources
 from control_server.resources import open_resources as open_control
+from control_server.settings import ControlSettings
 from routeloom.lite.configuration import Addresses, LiteSettings, lite_settings
 from routeloom.lite.dispatcher import Dispatcher
 from routeloom.lite.errors import PublicUrlRefused
@@ -60,6 +61,15 @@ async def _lite(home: Home, port: int, log_level: str, public_url: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class _Turns:
+    """What parts of a Lite wait for."""
+
+    #: People know where the portal is; only now does anything else take processor time from them.
+    announced: asyncio.Event = field(default_factory=asyncio.Event)
+    stopped: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(frozen=True, slots=True)
 class _Lite:
     home: Home
     addresses: Addresses
@@ -67,17 +77,18 @@ class _Lite:
     log_level: str
 
     async def run(self, listeners: list[socket.socket]) -> None:
-        settings = self._settings()
-        await migrate("control_server", settings.control.database)
-        write_private(self.home.address, f"{settings.control.web.public_url}\n")
-        async with open_control(settings.control) as control:
+        settings, own = self._settings()
+        await migrate("control_server", own.database)
+        write_private(self.home.address, f"{own.web.public_url}\n")
+        async with open_control(own) as control:
             await ensure_admin_token(control)
             late = LateServices(self.home, settings, ControlAuthenticator(control))
             await self._serve(control, late, listeners)
 
-    def _settings(self) -> LiteSettings:
+    def _settings(self) -> tuple[LiteSettings, ControlSettings]:
         try:
-            return lite_settings(self.home, self.addresses, self.log_level)
+            settings = lite_settings(self.home, self.addresses, self.log_level)
+            return settings, settings.control()
         except ValidationError as error:
             reason = str(error.errors(include_url=False)[0]["msg"]).removeprefix("Value error, ")
             raise PublicUrlRefused(f"{self.addresses.public} {reason}.") from None
@@ -85,14 +96,16 @@ class _Lite:
     async def _serve(
         self, control: ControlResources, late: LateServices, listeners: list[socket.socket]
     ) -> None:
-        dispatcher = Dispatcher(create_control(control.settings, control), late.auth, late.registry)
+        portal = create_control(control.settings, control)
+        turns = _Turns()
+        portal.state.loops_begin = turns.announced
+        dispatcher = Dispatcher(portal, late.auth, late.registry)
         server = Server(server_config(dispatcher, control.settings.web), dispatcher.go_away)
-        stopped = asyncio.Event()
-        others = asyncio.create_task(self._bring_up(server, control, late, stopped))
+        others = asyncio.create_task(self._bring_up(server, control, late, turns))
         try:
             await server.serve(sockets=listeners)
         finally:
-            stopped.set()
+            turns.stopped.set()
             if not server.started:
                 others.cancel()
             await asyncio.gather(others, return_exceptions=True)
@@ -100,22 +113,23 @@ class _Lite:
             others.result()
 
     async def _bring_up(
-        self, server: Server, control: ControlResources, late: LateServices, stopped: asyncio.Event
+        self, server: Server, control: ControlResources, late: LateServices, turns: _Turns
     ) -> None:
         """What comes after the portal and stays until the server has ended; its failure ends the server."""
         await server.ready.wait()
         command = command_for(self.home)
         typer.echo(WaysIn(self.addresses, self.port, await make_session_link(control), command))
+        turns.announced.set()
         agent = asyncio.create_task(LocalAgent(self.home, self.addresses.local).bring_up())
         try:
             async with late.up() as arrived:
                 gc.freeze()
                 gc.enable()
                 ports = protocol_ports(arrived.registry)
-                await _first_of(agent, stopped)
+                await _first_of(agent, turns.stopped)
                 if agent.done():
                     typer.echo(Running(arrived.invitation, agent.result(), ports, self.home, command))
-                await stopped.wait()
+                await turns.stopped.wait()
         finally:
             server.stop()
             await end(agent)

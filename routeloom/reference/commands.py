@@ -44,14 +44,14 @@ def page() -> str:
 
 
 def _walk(path: str, command: Any) -> Iterator[tuple[str, Any]]:
-    children = getattr(command, "commands", None)
-    if children is None:
+    if not hasattr(command, "list_commands"):
         yield path, command
         return
-    for name in sorted(children):
+    context = command.make_context(path, [], resilient_parsing=True)
+    for name in sorted(command.list_commands(context)):
         if path == "routeloom" and name in _DELEGATED:
             continue
-        yield from _walk(f"{path} {name}", children[name])
+        yield from _walk(f"{path} {name}", command.get_command(context, name))
 
 
 def _section(path: str, command: Any) -> str:

@@ -14,17 +14,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from shared.kernel.errors import NotFound
+from shared.web.prepared import PREPARED_ROOT, prepared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 STATIC_ROOT = Path(__file__).parent / "static"
-#: What `shared.web.packing` made of them.
-PACKED_ROOT = STATIC_ROOT / "vendor" / "packed"
 _FRAMEWORK = "vendor/tabler/tabler.min.css"
 _PLOT = "vendor/uplot/uPlot.min.css"
 #: One style sheet out of these: the framework in a layer below, then ours in this order.
-_STYLES = ("tokens", "base", "layout", "components", "charts", "forms", "table", "terminal", "feedback")
+_STYLES = ("tokens", "base", "layout", "components", "charts", "forms", "table", "terminal", "feedback", "fleet")
 _BUNDLE = "css/app.css"
 _NEEDED = (
     _FRAMEWORK,
@@ -119,7 +118,7 @@ def _load(address: str, root: Path) -> StaticFiles:
             path.is_file()
             and name != _FRAMEWORK
             and path.suffix != ".css"
-            and PACKED_ROOT not in path.parents
+            and PREPARED_ROOT not in path.parents
         ):
             contents[name] = path.read_bytes()
     digest = hashlib.sha256()
@@ -141,12 +140,6 @@ def _prepare(name: str, content: bytes) -> StaticFile:
     media_type = _TYPES.get(suffix) or mimetypes.guess_type(name)[0] or "text/plain"
     packed = None
     if suffix not in _ALREADY_SMALL and len(content) > _SMALLEST_WORTH_PACKING:
-        packed = gzip.compress(content, compresslevel=9, mtime=0)
-    well = PACKED_ROOT / packed_name(content)
-    packed_well = well.read_bytes() if packed is not None and well.is_file() else None
-    return StaticFile(content=content, media_type=media_type, packed=packed, packed_well=packed_well)
-
-
-def packed_name(content: bytes) -> str:
-    """The name of the packed form of this content."""
-    return f"{hashlib.sha256(content).hexdigest()}.br"
+        packed = prepared(content, "gz", lambda: gzip.compress(content, compresslevel=9, mtime=0))
+    packed_well = None if packed is None else prepared(content, "br", bytes)
+    return StaticFile(content, media_type, packed, packed_well or None)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from babel import Locale
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po
 from babel.support import Translations
+
+from shared.web.prepared import prepared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,17 +61,21 @@ LOCALE_DIRECTORIES = tuple(directory for directory, *_ in _KNOWN)
 
 @cache
 def load_languages(root: Path = LOCALE_ROOT) -> dict[str, Language]:
-    """Every language by its tag, the default first. Catalogues are compiled in memory: no stale .mo."""
+    """Every language by its tag, the default first. No stale .mo: what is read was made of this very .po."""
     return {
-        tag: Language(tag, name, Locale.parse(region), _compile(root, directory))
+        tag: Language(tag, name, Locale.parse(region), _translations(root, directory))
         for directory, tag, name, region in _KNOWN
     }
 
 
+def _translations(root: Path, directory: str) -> Translations:
+    source = catalogue_path(directory, root).read_bytes()
+    return Translations(BytesIO(prepared(source, "mo", lambda: compiled_catalogue(source, directory))))
+
+
 def read_catalogue(directory: str, root: Path = LOCALE_ROOT) -> Catalog:
     """The catalogue as its file says it."""
-    with catalogue_path(directory, root).open("rb") as file:
-        return read_po(file, locale=directory)
+    return _parsed(catalogue_path(directory, root).read_bytes(), directory)
 
 
 def catalogue_path(directory: str, root: Path = LOCALE_ROOT) -> Path:
@@ -79,11 +83,19 @@ def catalogue_path(directory: str, root: Path = LOCALE_ROOT) -> Path:
     return root / directory / "LC_MESSAGES" / "messages.po"
 
 
-def _compile(root: Path, directory: str) -> Translations:
+def compiled_catalogue(source: bytes, directory: str) -> bytes:
+    """What a .mo file of these messages holds."""
+    from babel.messages.mofile import write_mo  # noqa: PLC0415 - a start has no need of it
+
     compiled = BytesIO()
-    write_mo(compiled, read_catalogue(directory, root))
-    compiled.seek(0)
-    return Translations(compiled)
+    write_mo(compiled, _parsed(source, directory))
+    return compiled.getvalue()
+
+
+def _parsed(source: bytes, directory: str) -> Catalog:
+    from babel.messages.pofile import read_po  # noqa: PLC0415 - a start has no need of it
+
+    return read_po(BytesIO(source), locale=directory)
 
 
 def choose_language(languages: Mapping[str, Language], chosen: str | None, accepted: str | None) -> Language:

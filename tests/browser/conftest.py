@@ -31,7 +31,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def invite(server: Lite) -> Callable[[Role], str]:
     """What `routeloom auth invite` prints."""
-    settings = lite_settings(Home(server.home), Addresses(server.url, server.url), "ERROR").auth
+    settings = lite_settings(Home(server.home), Addresses(server.url, server.url), "ERROR").auth()
 
     async def make(role: Role) -> str:
         async with open_resources(settings) as resources:

@@ -31,16 +31,30 @@ PAGES: dict[str, Look] = {
     "/audit": Look(),
     "/docs": Look(),
     "/enrolment": Look(),
+    "/flaps": Look(),
+    "/incidents": Look(),
     "/jobs": Look(),
+    "/links/new": Look("?node=fra1"),
+    "/links/{ident}": Look(),
     "/nodes": Look(),
     "/nodes/{node_id}": Look(),
     "/nodes/{node_id}/files": Look(),
     "/nodes/{node_id}/generations": Look(),
+    "/nodes/{node_id}/generations/{number}": Look(),
     "/nodes/{node_id}/peerings": Look(),
     "/nodes/{node_id}/peerings/new": Look("?asn=AS4242429901"),
     "/nodes/{node_id}/settings": Look(),
+    "/peerings/new": Look("?asn=AS4242429901"),
+    "/peerings/{ident}": Look(),
+    "/policy": Look(),
+    "/pools": Look(),
+    "/pools/{name}": Look(),
     "/probes": Look(),
     "/probes/{probe_id}": Look(),
+    "/routing": Look(),
+    "/routing/origins/{asn}": Look(),
+    "/routing/prefix": Look("?prefix=172.20.0.0/16"),
+    "/traffic": Look(),
     "/sign-in": STRANGER,
     "/step-up": Look("?next=/enrolment"),
     "/tiers": Look(),
@@ -75,9 +89,8 @@ NO_PAGES: dict[str, str] = {
     "/auth/authorize": "needs a client's request; tests of the provider look at the consent",
     "/auth/logout": "needs a client's request",
     "/fleet/stream": "a stream of events",
-    "/nodes/{node_id}/generations/{number}": "needs a node that routes; tests of the fleet look at it",
-    "/peerings/{ident}": "needs a node that routes; tests of the fleet look at it",
     "/registry/objects/{object_class}/{key}/changes/{commit}": "needs the history of the registry",
+    "/routing/search": "sends to the prefix or the origin that is meant",
     "/session-link/{secret}": "spends the link and sends to the dashboard",
     "/sign-in/callback": "where the sign-in service sends back to",
 }
@@ -102,11 +115,12 @@ def routes_of_lite(settings: LiteSettings) -> Iterator[str]:
     from control_server.app import create_app as create_control
     from registry_server.app import create_app as create_registry
 
-    yield from page_routes(create_control(settings.control))
-    yield from page_routes(create_auth(settings.auth))
-    yield from page_routes(create_registry(settings.registry))
+    yield from page_routes(create_control(settings.control()))
+    yield from page_routes(create_auth(settings.auth()))
+    yield from page_routes(create_registry(settings.registry()))
 
 
 def address(path: str, places: Mapping[str, str]) -> str:
-    """A page's address in the world of a test."""
-    return _PLACE.sub(lambda found: places[found[1]], path) + PAGES[path].query
+    """A page's address in the world of a test; a place may be another one on one page, under `path place`."""
+    found = _PLACE.sub(lambda place: places.get(f"{path} {place[1]}") or places[place[1]], path)
+    return found + PAGES[path].query

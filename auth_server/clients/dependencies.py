@@ -14,7 +14,7 @@ from auth_server.audit.service import Audit
 from auth_server.clients.errors import InvalidRequest
 from auth_server.clients.repository import ClientRepository, ProofRepository
 from auth_server.clients.rules.parameters import FORM, Parameters, collect, parse_parameters
-from auth_server.clients.service import ClientAdministration, ClientService
+from auth_server.clients.service import ClientAdministration, ClientGate, ClientService
 from auth_server.clients.store import FailedSecrets
 from auth_server.resources import AuthResources
 from shared.web.transactions import Session
@@ -25,6 +25,7 @@ __all__ = [
     "FailedSecrets",
     "Form",
     "client_administration",
+    "client_gate",
     "client_service",
     "form_of",
     "media_type_of",
@@ -41,9 +42,14 @@ _MOST_BYTES = 65536
 
 def client_service(resources: AuthResources, session: AsyncSession, failures: FailedSecrets) -> ClientService:
     """Clients inside a session of the database."""
-    known, issuer = resources.known_clients, resources.settings.issuer
+    known, gate = resources.known_clients, client_gate(resources, failures)
     clients = ClientRepository(session, known.forget)
-    return ClientService(clients, ProofRepository(session), failures, known, issuer, resources.now)
+    return ClientService(clients, ProofRepository(session), gate, known, resources.now)
+
+
+def client_gate(resources: AuthResources, failures: FailedSecrets) -> ClientGate:
+    """What a client passes without a session of the database, once it is known."""
+    return ClientGate(failures, resources.settings.issuer, resources.now)
 
 
 def client_administration(

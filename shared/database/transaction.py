@@ -54,6 +54,8 @@ async def transaction(sessions: async_sessionmaker[AsyncSession]) -> AsyncIterat
 
 
 async def _commit(session: AsyncSession) -> None:
-    await session.commit()
+    # A session that nothing was asked of has nothing to commit, and no connection to do it on.
+    if session.in_transaction():
+        await session.commit()
     for act in session.info.pop(_AFTER_COMMIT, []):
         await act()

@@ -52,15 +52,51 @@ def parse(model: type[M], values: Any) -> M:
 
 
 @dataclass(frozen=True, slots=True)
+class ClientGate:
+    """Whether a client is who it says it is; asks no database."""
+
+    failures: FailedSecrets
+    issuer: str
+    now: Clock
+
+    def admit(self, client: Client | None, credentials: Credentials, address: str) -> Client:
+        """The client, where its credentials prove it. Raises InvalidClient or ClientThrottled."""
+        # Nothing is awaited here, so parallel guesses are counted one after the other.
+        wait = self.failures.wait(credentials.client_id, address, self.now())
+        if wait is not None:
+            raise ClientThrottled(retry_after=wait)
+        allowed = client is not None and client.disabled_at is None
+        if client is None or not allowed or not self._proves(client, credentials):
+            if not allowed:
+                matches(credentials.secret or "", _NOBODYS_DIGEST)
+            self.failures.note(credentials.client_id, address, self.now())
+            raise InvalidClient
+        return client
+
+    def read(self, client: Client, assertion: str) -> Assertion | None:
+        """The assertion, where one of the client's keys signed it for us and now."""
+        expected = Expected(client.id, self.issuer, self.now())
+        return verify_assertion(assertion, client.public_keys or [], expected)
+
+    def _proves(self, client: Client, credentials: Credentials) -> bool:
+        if client.public_keys:
+            return credentials.assertion is not None and self.read(client, credentials.assertion) is not None
+        if credentials.assertion is not None:
+            return False
+        if client.secret_digest is None:
+            return credentials.secret is None
+        return matches(credentials.secret or "", client.secret_digest)
+
+
+@dataclass(frozen=True, slots=True)
 class ClientService:
     """Clients as one database session sees them."""
 
     clients: ClientRepository
     proofs: ProofRepository
-    failures: FailedSecrets
+    gate: ClientGate
     #: Clients as this process has read them a moment ago.
     known: Recent[str, Client]
-    issuer: str
     now: Clock
 
     async def find(self, ident: str) -> Client | None:
@@ -115,36 +151,14 @@ class ClientService:
 
     async def authenticate(self, credentials: Credentials, address: str) -> Client:
         """The client that proved itself. Raises InvalidClient or ClientThrottled, whoever it names."""
-        client = await self.find_known(credentials.client_id)
-        # Nothing is awaited from here on, so parallel guesses are counted one after the other.
-        wait = self.failures.wait(credentials.client_id, address, self.now())
-        if wait is not None:
-            raise ClientThrottled(retry_after=wait)
-        if client is None or not self._proves(client, credentials):
-            if client is None:
-                matches(credentials.secret or "", _NOBODYS_DIGEST)
-            self.failures.note(credentials.client_id, address, self.now())
-            raise InvalidClient
+        client = self.gate.admit(await self.find_known(credentials.client_id), credentials, address)
         if credentials.assertion is not None:
             await self._spend(client, credentials.assertion)
         return client
 
-    def _proves(self, client: Client, credentials: Credentials) -> bool:
-        if client.public_keys:
-            return credentials.assertion is not None and self._read(client, credentials.assertion) is not None
-        if credentials.assertion is not None:
-            return False
-        if client.secret_digest is None:
-            return credentials.secret is None
-        return matches(credentials.secret or "", client.secret_digest)
-
-    def _read(self, client: Client, assertion: str) -> Assertion | None:
-        expected = Expected(client.id, self.issuer, self.now())
-        return verify_assertion(assertion, client.public_keys or [], expected)
-
     async def _spend(self, client: Client, text: str) -> None:
         """An assertion is good once (RFC 7523, section 3). Raises InvalidClient."""
-        assertion = self._read(client, text)
+        assertion = self.gate.read(client, text)
         if assertion is None or not await self.proofs.claim(assertion.name, assertion.expires_at):
             raise InvalidClient
 

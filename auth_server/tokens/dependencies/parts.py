@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from fastapi import FastAPI
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -100,7 +101,7 @@ def token_services(parts: TokenParts, session: AsyncSession, from_address: str =
     grants = GrantService(GrantRepository(session), codes, audit, settings, now)
     refresh_tokens = RefreshTokenRepository(session)
     ended = EndedTokenRepository(session)
-    others: dict[str, Exchange] = {}
+    others: dict[str, Callable[[], Exchange]] = {}
     services = TokenServices(
         session=session,
         clients=clients,
@@ -110,5 +111,5 @@ def token_services(parts: TokenParts, session: AsyncSession, from_address: str =
         inspection=InspectionService(grants, refresh_tokens, ended, clients, minter, now),
         logouts=LogoutService(grants, LogoutRepository(session), clients, minter, now),
     )
-    others |= {name: make(session, services) for name, make in parts.exchanges.items()}
+    others |= {name: partial(make, session, services) for name, make in parts.exchanges.items()}
     return services

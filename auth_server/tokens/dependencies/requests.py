@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from auth_server.clients.dependencies import Form
+from auth_server.clients.dependencies import Form, client_gate
 from auth_server.clients.errors import OAuthError, ServerUnavailable
 from auth_server.clients.models import Client
 from auth_server.clients.rules.parameters import Parameters, read_credentials
@@ -19,7 +19,7 @@ from auth_server.clients.schemas import OpenIdScope
 from auth_server.ownership.dependencies import rechecking
 from auth_server.resources import AuthResources
 from auth_server.signing_keys.dependencies import keys_made
-from auth_server.tokens.dependencies.parts import TokenServices, token_services
+from auth_server.tokens.dependencies.parts import TokenParts, TokenServices, token_services
 from auth_server.tokens.errors import BearerError, InvalidDpopProof, NonceNeeded, UseDpopNonce
 from auth_server.tokens.repository import RefreshTokenRepository
 from auth_server.tokens.rules import is_recent_nonce, nonce_of
@@ -86,6 +86,11 @@ async def authenticated(request: Request, form: Parameters) -> Client:
     """
     await keys_made(request)
     credentials = read_credentials(request.headers.get("authorization"), form)
+    parts: TokenParts = request.app.state.tokens
+    known = parts.resources.known_clients.find(credentials.client_id)
+    if known is not None and credentials.assertion is None:
+        gate = client_gate(parts.resources, parts.failed_secrets)
+        return gate.admit(known, credentials, address_of(request))
     begin = reading if credentials.assertion is None else writing
     async with begin(request) as services:
         return await services.clients.authenticate(credentials, address_of(request))

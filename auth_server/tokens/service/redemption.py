@@ -55,25 +55,25 @@ class RedemptionService:
     sessions: SessionService
     minter: Minter
     now: Clock
-    #: By grant type, what other features exchange.
-    others: Mapping[str, Exchange] = field(default_factory=dict)
+    #: By grant type, what makes the exchange of another feature.
+    others: Mapping[str, Callable[[], Exchange]] = field(default_factory=dict)
 
     async def exchange(self, client: Client, asked: TokenRequest) -> Answer:
         """Tokens for an authenticated client. Raises OAuthError."""
-        exchanges: dict[str, Exchange] = {
+        own: dict[str, Exchange] = {
             GrantType.AUTHORIZATION_CODE: self._redeem,
             GrantType.REFRESH_TOKEN: self._refresh,
             GrantType.CLIENT_CREDENTIALS: self._serve,
-            **self.others,
         }
         wanted = asked.form.require("grant_type")
-        if wanted not in exchanges:
+        if wanted not in own and wanted not in self.others:
             raise UnsupportedGrantType
         if wanted not in client.grant_types:
             raise UnauthorizedClient
         if client.requires_dpop and asked.key_thumbprint is None:
             raise InvalidDpopProof
-        return await exchanges[wanted](client, asked)
+        exchange = own[wanted] if wanted in own else self.others[wanted]()
+        return await exchange(client, asked)
 
     async def give(self, family: Family, client: Client, key: str | None, nonce: str | None = None) -> Answer:
         """The first answer of a family, with a refresh token where the family outlives the session."""

@@ -54,6 +54,20 @@ NODE_EVENTS = REGISTRY.add(
         loss="delivered inside the process alone; agents ask again when they connect",
     )
 )
+AGENT_PUSH = REGISTRY.add(
+    KeyFamily(
+        name="agent:push",
+        pattern="agent:push:<node>:<target>",
+        tier=Tier.KV,
+        database=DATABASE,
+        kind=Kind.TEXT,
+        ttl=timedelta(hours=24),
+        writer="whoever first tells a node of a version that its agent should become",
+        purpose="that a node was told of a version, so that it is told once a day and not by every worker",
+        loss="a node may be told of the same version once more; its agent takes it once",
+        restart="as a loss",
+    )
+)
 BGP_FLAPS = REGISTRY.add(
     KeyFamily(
         name="bgpflap",
@@ -62,7 +76,7 @@ BGP_FLAPS = REGISTRY.add(
         database=DATABASE,
         kind=Kind.JSON,
         ttl=timedelta(days=7),
-        writer="each runtime snapshot of an agent, about every 5 min, by exchange under its connection's number",
+        writer="each runtime snapshot, about every 5 min, by exchange under the connection's number",
         purpose="how the sessions of a node stood, and their flap scores",
         loss="scores of sessions begin at 0; their half-life is 30 min, and what happened stays in SQL",
         restart="written again by the next snapshot; SQL keeps the scores while the tier is away",
@@ -77,7 +91,7 @@ PREFIX_FLAPS = REGISTRY.add(
         database=DATABASE,
         kind=Kind.JSON,
         ttl=timedelta(days=7),
-        writer="each prefix report of an agent, about every 60 s, by exchange under its connection's number",
+        writer="each prefix report, about every 60 s, by exchange under the connection's number",
         purpose="flap scores of prefixes, and the report that the next one's rate is measured from",
         loss="scores of prefixes begin at 0, and one round counts no rate and writes no bucket",
         restart="written again by the next report; SQL keeps the scores while the tier is away",
@@ -274,5 +288,21 @@ ROUTING_FLEET = REGISTRY.add(
         purpose="numbers of all tables together, each prefix once",
         loss="counted anew from SQL",
         restart="filled again as pages are read",
+    )
+)
+DESIRED_STATE = REGISTRY.add(
+    KeyFamily(
+        name="ds",
+        pattern="ds:<node>:<generation>",
+        tier=Tier.CACHE,
+        database=DATABASE,
+        kind=Kind.JSON,
+        ttl=timedelta(hours=1),
+        writer="the first pull of a generation by its node's agent",
+        purpose="a generation as it was published; its key has its number, so it never changes",
+        renewed=True,
+        cap=8_388_608,
+        loss="one more query to SQL",
+        restart="filled again as agents pull",
     )
 )

@@ -1,11 +1,14 @@
-"""Previews in the runtime state: written whole or not at all, gone when closed or too old."""
+"""Previews in the runtime state, written whole or not at all; published generations on the cache tier."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from control_server.desired_state.schemas import Bundle, PreviewRead
+from control_server.keys import DESIRED_STATE
 from control_server.runtime_keys import (
     ARTIFACT_ASSETS,
     ARTIFACT_BUNDLE,
@@ -13,7 +16,11 @@ from control_server.runtime_keys import (
     ARTIFACT_META,
     ARTIFACT_MODULES,
 )
+from shared.cache import Cache
+from shared.protocol.desired_state.document import PublishedState
 from shared.runtime_state import RedisRuntimeClient
+
+_HOUR_SECONDS = 3600
 
 _PARTS = (ARTIFACT_MANIFEST, ARTIFACT_BUNDLE, ARTIFACT_MODULES, ARTIFACT_ASSETS, ARTIFACT_META)
 
@@ -69,3 +76,22 @@ class PreviewStore:
         batch.delete(*(family.key(id=ident) for family in _PARTS))
         removed = await batch.execute()
         return removed != [0]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedStates:
+    """Generations as agents pull them. A generation never changes, so what is kept is never wrong."""
+
+    cache: Cache
+    #: The row from SQL, in a session of its own: a load may outlive the one who asked first.
+    load: Callable[[str, int], Awaitable[PublishedState]]
+
+    async def get(self, node_id: str, number: int) -> PublishedState:
+        """The generation. Raises GenerationNotFound."""
+
+        async def load() -> Any:
+            return (await self.load(node_id, number)).model_dump(mode="json")
+
+        key = DESIRED_STATE.key(node=node_id, generation=number)
+        found = await self.cache.get_or_load(key, load, ttl_seconds=_HOUR_SECONDS)
+        return PublishedState.model_validate(found)

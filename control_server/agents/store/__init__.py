@@ -10,6 +10,7 @@ from control_server.agents.store.in_process import (
     Presence,
 )
 from control_server.agents.store.on_kv import Roster
+from control_server.agents.store.pushes import UpdatePushes
 
 __all__ = [
     "SEND_QUEUE",
@@ -20,4 +21,5 @@ __all__ = [
     "LostListener",
     "Presence",
     "Roster",
+    "UpdatePushes",
 ]

@@ -50,6 +50,7 @@ async def prepared(at: World) -> None:
         await prepare(at)
     await ROWS["agtok"](at)
     await ROWS["regname"](at)
+    await ROWS["ds"](at)
 
 
 async def answers(at: World) -> bool:

@@ -18,8 +18,9 @@ from auth_server.passkeys.dependencies import ceremony_store
 from auth_server.passkeys.schemas import Ceremony, CeremonyKind
 from control_server.agents.dependencies import open_link
 from control_server.agents.service import AgentLink, Switchboard
-from control_server.agents.store import Connections, Presence, Roster
-from control_server.keys import AGENT_TOKEN, AS_NAME
+from control_server.agents.store import Connections, Presence, Roster, UpdatePushes
+from control_server.desired_state.store import PublishedStates
+from control_server.keys import AGENT_TOKEN, AS_NAME, DESIRED_STATE, ROUTING_FLEET, ROUTING_SUMMARY
 from control_server.keys import SIGN_IN_FAILURES as CONTROL_FAILURES
 from control_server.nodes.store import AsNames
 from control_server.operators.dependencies import login_store
@@ -29,15 +30,22 @@ from control_server.probes.schemas import Outcome, ProbeJob
 from control_server.probes.store import KvRelay, ProbeRelay, Relay, RelayWithFallback
 from control_server.resources import ControlResources
 from control_server.resources import open_resources as open_control
+from control_server.routing.dependencies import routing_service
+from control_server.traffic.dependencies import sample_keeper, traffic_service
+from control_server.traffic.schemas import TrafficRange
 from registry_server.keys import ASN_RECORD, IDENTITY_RECORD, MNTNER_RECORD, ROUTES_RECORD
 from registry_server.lookup.store import RecordStore
 from registry_server.mirror.store.versions import Versions
 from shared.cache import Cache, Key, Tier, TierSettings, TierUnavailable, open_cache
 from shared.cache.failures import failure_counters
 from shared.kernel.secrets import digest_of
+from shared.protocol.desired_state.document import DesiredState, PublishedState
+from shared.protocol.desired_state.node import NodeIdentity
 from shared.protocol.frames import AgentHello, Heartbeat, OutputLine, ProbeCancel
 from shared.protocol.probes import ProbeLimits, ProbeState
+from shared.protocol.reports import TrafficSample
 from tests.conformance.auth.provider.provider import Pkce, Provider, fill, open_provider
+from tests.faults.degradation.fleet_state import fleet_judged, node_judged, prefix_charged, session_charged
 from tests.integration.control.probes.stage import Prepared, prepare, settings_of
 
 DEADLINE = timedelta(milliseconds=150)
@@ -131,6 +139,27 @@ async def rung(at: World) -> str:
     return "heard inside the socket's worker"
 
 
+async def pushed(at: World) -> str:
+    """Two workers want to tell one node of one version."""
+    target = uuid4().hex
+    told = [await UpdatePushes(each.kv).claim("alpha", target) for each in (at.one, at.two)]
+    assert told[0]
+    return "every worker may tell the node once" if told[1] else "one worker tells the node, once"
+
+
+async def pulled(at: World) -> str:
+    node = {"id": "alpha", "number": 1, "asn": 4242429900, "router_id": "172.20.99.1"}
+    state = DesiredState(node=NodeIdentity.model_validate(node))
+    published = PublishedState(generation=1, sha256=state.digest, state=state)
+
+    async def from_sql(_node_id: str, _number: int) -> PublishedState:
+        return published
+
+    for _ in range(2):
+        assert await PublishedStates(at.one.cache, from_sql).get("alpha", 1) == published
+    return answered(await read(at.one.cache, DESIRED_STATE.key(node="alpha", generation=1)))
+
+
 # --- control: probes
 
 
@@ -204,6 +233,38 @@ async def agent_accepted(at: World) -> str:
     token = at.tokens["beta"]
     assert await at.link.authenticate(f"Bearer {token}") == "beta"
     return answered(await read(at.one.cache, AGENT_TOKEN.key(digest=digest_of(token))))
+
+
+async def sampled(at: World) -> str:
+    """Two samples, and the view of two hours."""
+    keeper = sample_keeper(at.one)
+    for _ in range(2):
+        at.kept["counted"] = at.kept.get("counted", 0) + 1
+        reading = {"interface": "wg-f", "epoch": "1", "received_bytes": 1000 * at.kept["counted"]}
+        sample = {
+            "stream": "one",
+            "sequence": at.kept["counted"],
+            "taken_at": at.one.now(),
+            "boot_id": "boot",
+            "monotonic_seconds": 30.0 * at.kept["counted"],
+            "counters": [{**reading, "sent_bytes": 0}],
+        }
+        assert await keeper.take("alpha", TrafficSample.model_validate(sample))
+    async with at.one.database.reading() as session:
+        shown = await traffic_service(session, at.one).node("alpha", TrafficRange.HOURS_2)
+        whole = await traffic_service(session, at.one).node("alpha", TrafficRange.HOURS_6)
+    assert whole.series[0].total.received_bytes == 1000 * (at.kept["counted"] - 1)
+    return "sample by sample" if shown.source == "samples" else "from the 5-minute archive, which says so"
+
+
+async def counted(at: World) -> str:
+    """The numbers of a node and of the fleet."""
+    routing = routing_service(at.one)
+    assert (await routing.node("alpha")).complete is False
+    assert (await routing.fleet()).routes == 0
+    keys = (ROUTING_SUMMARY.key(node="alpha"), ROUTING_FLEET.key())
+    (answer,) = {answered(await read(at.one.cache, key)) for key in keys}
+    return answer
 
 
 async def named(at: World) -> str:
@@ -325,9 +386,15 @@ def under_way(goes_on: bool, what: str) -> str:
 
 
 ROWS: dict[str, Any] = {
+    "bgpflap": session_charged,
+    "pflap": prefix_charged,
+    "health:node": node_judged,
+    "health:fleet": fleet_judged,
     "agent:live": heard,
     "ws:sub": reached,
     "evt:node": rung,
+    "agent:push": pushed,
+    "ds": pulled,
     "probe:job": started,
     "probe:buf": said,
     "probe:msg": watched,
@@ -335,6 +402,9 @@ ROWS: dict[str, Any] = {
     "portal:login": signed_in,
     "agtok": agent_accepted,
     "regname": named,
+    "traffic:window": sampled,
+    "routing:summary": counted,
+    "routing:fleet": counted,
     "oauth:code": redeemed,
     "oauth:code:used": replayed,
     "auth:ceremony": proved,

@@ -227,6 +227,16 @@ class KeepSettings(BaseModel):
     health: timedelta = Field(
         default=timedelta(days=90), ge=timedelta(days=1), description="Changes of health, and closed incidents"
     )
+    flaps: timedelta = Field(
+        default=timedelta(days=90),
+        ge=timedelta(days=1),
+        description="Flaps of sessions, and rates of updates",
+    )
+    health: timedelta = Field(
+        default=timedelta(days=90),
+        ge=timedelta(days=1),
+        description="Changes of health, and closed incidents",
+    )
 
 
 class ControlSettings(SettingsFromEnvironment):
@@ -260,6 +270,11 @@ class ControlSettings(SettingsFromEnvironment):
         default="",
         validation_alias="ROUTELOOM_REGISTRY_URL",
         description="Where this service reaches the registry service; by default the public address",
+    )
+    registry_filters_every: timedelta = Field(
+        default=timedelta(minutes=15),
+        ge=timedelta(minutes=1),
+        description="Filters that are made of the registry's route objects follow it so often",
     )
     auth_url: str = Field(
         default="",

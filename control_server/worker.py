@@ -10,6 +10,7 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, start_http_server
 
 from control_server.alerts import tasks as alert_tasks
+from control_server.desired_state import tasks as desired_state_tasks
 from control_server.flaps import tasks as flap_tasks
 from control_server.health import tasks as health_tasks
 from control_server.jobs import tasks as job_tasks
@@ -33,7 +34,7 @@ def job_kinds(resources: ControlResources) -> list[JobKind]:
         *job_tasks.kinds(resources),
         *traffic_tasks.kinds(resources),
         *routing_tasks.kinds(resources),
-        *job_tasks.scheduled(operator_tasks.loops(resources)),
+        *job_tasks.scheduled([*operator_tasks.loops(resources), *desired_state_tasks.loops(resources)]),
     ]
 
 

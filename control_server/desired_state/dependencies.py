@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import Depends, Path, Request
@@ -20,10 +21,12 @@ from control_server.desired_state.service import (
     Generations,
     PlanShow,
     PreviewService,
+    load_published,
 )
 from control_server.desired_state.service.publishing import FactSources
-from control_server.desired_state.store import PreviewStore
+from control_server.desired_state.store import PreviewStore, PublishedStates
 from control_server.ipam.dependencies import ipam
+from control_server.neighbours.dependencies import learned
 from control_server.nodes.dependencies import Facts, Nodes, node_register, reading_nodes
 from control_server.nodes.service import NodeService
 from control_server.observations.dependencies import ObservationsOf, observations
@@ -31,8 +34,10 @@ from control_server.observations.service import Observations
 from control_server.peerings.dependencies import peering_register
 from control_server.peerings.service import PeeringRegister
 from control_server.policy.dependencies import WritingOf, policy_reader
+from control_server.policy.errors import FactsBusy
 from control_server.resources import ControlResources
 from shared.kernel.principal import SYSTEM, Principal, Scope
+from shared.protocol.desired_state.document import PublishedState
 from shared.protocol.frames import DesiredStateUpdated
 from shared.runtime_state import RedisRuntimeClient
 from shared.runtime_state.client import get_redis_runtime_client
@@ -51,6 +56,10 @@ Previews = Annotated[PreviewService, Depends(_previews)]
 PreviewWriter = Annotated[Principal, Depends(Require(Scope.FLEET_WRITE))]
 
 
+#: Writers of facts that wait longer for those before them are asked to come again.
+_LONGEST_WAIT_SECONDS = 30
+
+
 @dataclass(frozen=True, slots=True)
 class Publishing:
     """Makes publishers for sessions; one a process, in the application's state."""
@@ -58,13 +67,31 @@ class Publishing:
     resources: ControlResources
     link: AgentLink
     ring: Doorbell
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def writing(self, session: AsyncSession, *, preview: bool = False) -> BoundPublisher:
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """One writer of facts of this process after the other. Raises FactsBusy after a long wait."""
+        try:
+            async with asyncio.timeout(_LONGEST_WAIT_SECONDS):
+                await self._turn.acquire()
+        except TimeoutError:
+            raise FactsBusy from None
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    async def writing(
+        self, session: AsyncSession, *, preview: bool = False, note: str = ""
+    ) -> BoundPublisher:
         """A publisher in this session, which from now on writes facts alone."""
         await GenerationRepository(session).hold_facts()
-        return self.reading(session, preview=preview)
+        publisher = self.reading(session)
+        publisher.only_preview, publisher.note = preview, note
+        return publisher
 
-    def reading(self, session: AsyncSession, *, preview: bool = False) -> BoundPublisher:
+    def reading(self, session: AsyncSession) -> BoundPublisher:
         """A publisher in a session that may write nothing."""
         return BoundPublisher(
             generations=GenerationRepository(session),
@@ -73,17 +100,26 @@ class Publishing:
                 peerings=self.peerings(session),
                 policy=policy_reader(session),
                 agents=directory(session, self.link),
+                learned=learned(session),
             ),
             doorbell=self.ring,
             show=self._show().show,
             now=self.resources.now,
-            only_preview=preview,
         )
 
     def peerings(self, session: AsyncSession) -> PeeringRegister:
         """Peerings and links in this session."""
         now = self.resources.now
         return peering_register(session, ipam(session, audit_service(session, now), now), now)
+
+    def states(self) -> PublishedStates:
+        """Generations as agents pull them."""
+
+        async def load(node_id: str, number: int) -> PublishedState:
+            async with self.resources.database.reading() as session:
+                return await load_published(GenerationRepository(session), node_id, number)
+
+        return PublishedStates(self.resources.cache, load)
 
     async def republish(self, connection: AgentConnection) -> None:
         """An agent has come, maybe with new keys: what follows from them is published."""
@@ -114,7 +150,8 @@ def open_publishing(resources: ControlResources, link: AgentLink) -> Publishing:
 def _generations(request: Request, writing: WritingOf, facts: Facts, seen: ObservationsOf) -> Generations:
     publishing: Publishing = request.app.state.publishing
     rows, peerings = GenerationRepository(writing.session), publishing.peerings(writing.session)
-    return Generations(rows, facts, peerings, seen, writing.publisher, writing.audit)
+    states = publishing.states()
+    return Generations(rows, facts, peerings, seen, writing.publisher, writing.audit, states)
 
 
 GenerationsOf = Annotated[Generations, Depends(_generations)]

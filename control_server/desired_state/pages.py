@@ -10,6 +10,8 @@ from fastapi.responses import RedirectResponse
 from control_server.desired_state.dependencies import GenerationDesk, Number, PreviewWriter, Shelf
 from control_server.nodes.schemas import NodeId
 from control_server.policy.dependencies import Reader
+from control_server.policy.pages import PublishForm, publish_page
+from control_server.policy.rules.changes import by_thing, file_changes
 from shared.web.rendering import render
 from shared.web.routing import Router
 
@@ -38,7 +40,7 @@ async def show_generation(
 ) -> Response:
     """One generation: what it changed, in meaning and in files, and all of its files."""
     shown = await _generation(shelf, node_id, number)
-    return render(request, "desired_state/generation.html", **shown, preview=None)
+    return render(request, "desired_state/generation.html", **shown)
 
 
 @router.post("/{node_id}/generations/{number}/rollback")
@@ -46,12 +48,14 @@ async def roll_back_from_page(
     request: Request, writer: PreviewWriter, node_id: NodeId, number: Number, shelf: Shelf
 ) -> Response:
     """Show what the way back would change, or go it."""
-    shown = await _generation(shelf, node_id, number)
     await shelf.generations.roll_back(writer, node_id, number)
     preview = await shelf.generations.publisher.preview()
+    at = f"/nodes/{node_id}/generations"
     if preview is not None:
-        return render(request, "desired_state/generation.html", **shown, preview=preview)
-    return RedirectResponse(f"/nodes/{node_id}/generations", status_code=303)
+        crumbs = [(node_id, f"/nodes/{node_id}"), (str(number), f"{at}/{number}")]
+        form = PublishForm(f"{at}/{number}/rollback", {}, f"{at}/{number}", crumbs, editable=False)
+        return publish_page(request, preview, form)
+    return RedirectResponse(at, status_code=303)
 
 
 @router.get("/{node_id}/files")
@@ -64,9 +68,11 @@ async def show_files(request: Request, _reader: Reader, node_id: NodeId, shelf: 
 
 
 async def _generation(shelf: GenerationDesk, node_id: str, number: int) -> dict[str, Any]:
+    generation = await shelf.generations.get(node_id, number)
     return {
         "node": await shelf.nodes.get(node_id),
-        "generation": await shelf.generations.get(node_id, number),
-        "diff": await shelf.generations.compare(node_id, number, None),
+        "generation": generation,
+        "things": by_thing(generation.changes),
+        "files": file_changes((await shelf.generations.compare(node_id, number, None)).files),
         "rendered": await shelf.generations.files(node_id, number),
     }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fastapi import status
+from fastapi import Response, status
 
 from control_server.ipam.dependencies import IpamOf
-from control_server.ipam.schemas import AllocationList, PoolCreate, PoolList, PoolName, PoolRead
-from control_server.policy.dependencies import Reader, Writer
+from control_server.ipam.schemas import AllocationList, PoolChange, PoolCreate, PoolList, PoolName, PoolRead
+from control_server.policy.dependencies import Reader, ReadVersion, Writer, tag
 from shared.web.routing import Router
 
 router = Router(prefix="/api/v1/pools", tags=["pools"])
@@ -28,6 +28,24 @@ async def create_pool(writer: Writer, wanted: PoolCreate, ipam: IpamOf) -> PoolR
 async def list_allocations(_reader: Reader, name: PoolName, ipam: IpamOf) -> AllocationList:
     """What the pool has given out, and to whom."""
     return await ipam.list_allocations(name)
+
+
+@router.get("/{name}")
+async def get_pool(_reader: Reader, name: PoolName, ipam: IpamOf, response: Response) -> PoolRead:
+    """One pool."""
+    found = await ipam.get_pool(name)
+    tag(response, found.version)
+    return found
+
+
+@router.patch("/{name}")
+async def change_pool(
+    writer: Writer, name: PoolName, wanted: PoolChange, versions: ReadVersion, ipam: IpamOf
+) -> PoolRead:
+    """Widen a pool, or narrow it to what is given out."""
+    written = await ipam.change_pool(writer, name, wanted, versions.read)
+    versions.tag(written.version)
+    return written
 
 
 @router.delete("/{name}", status_code=status.HTTP_204_NO_CONTENT)

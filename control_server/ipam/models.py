@@ -19,6 +19,7 @@ class Pool(Base):
     kind: Mapped[str]
     #: A network in prefix notation, or two numbers joined by a hyphen.
     range: Mapped[str]
+    version: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[datetime]
 
 

@@ -18,9 +18,10 @@ class IpamRepository:
 
     session: AsyncSession
 
-    async def find_pool(self, name: str) -> Pool | None:
-        """The pool of this name."""
-        return await self.session.get(Pool, name)
+    async def find_pool(self, name: str, *, lock: bool = False) -> Pool | None:
+        """The pool of this name, held until the end of the transaction when `lock`."""
+        wanted = select(Pool).where(Pool.name == name)
+        return (await self.session.scalars(wanted.with_for_update() if lock else wanted)).one_or_none()
 
     async def list_pools(self) -> Sequence[Pool]:
         """Every pool by name."""

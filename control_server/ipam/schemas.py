@@ -9,6 +9,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from control_server.policy.schemas import FactForm
+
 PoolName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$")]
 _LEAST_LENGTH = {4: 16, 6: 48}
 _GREATEST_PORT = 65_535
@@ -39,11 +41,24 @@ class PoolCreate(BaseModel):
 
     @model_validator(mode="after")
     def _fits(self) -> PoolCreate:
-        if self.kind in {PoolKind.LOOPBACK4, PoolKind.LOOPBACK6}:
-            _check_network(self.range, 4 if self.kind is PoolKind.LOOPBACK4 else 6)
-        else:
-            _check_numbers(self.range)
+        check_range(self.kind, self.range)
         return self
+
+
+class PoolChange(BaseModel):
+    """Another range of a pool. Everything that is given out stays inside it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    range: str = Field(max_length=64)
+
+
+class PoolForm(FactForm):
+    """The form of a pool as it was typed."""
+
+    name: str = ""
+    kind: str = "wireguard_port"
+    range: str = ""
 
 
 class PoolRead(BaseModel):
@@ -54,6 +69,7 @@ class PoolRead(BaseModel):
     range: str
     size: int
     used: int
+    version: int = Field(description="Send it as `If-Match` when you change it")
     created_at: datetime
 
 
@@ -78,6 +94,14 @@ class AllocationList(BaseModel):
 
     items: list[AllocationRead]
     total: int
+
+
+def check_range(kind: PoolKind, text: str) -> None:
+    """Refuse a range that a pool of this kind cannot have. Raises ValueError."""
+    if kind in {PoolKind.LOOPBACK4, PoolKind.LOOPBACK6}:
+        _check_network(text, 4 if kind is PoolKind.LOOPBACK4 else 6)
+    else:
+        _check_numbers(text)
 
 
 def _check_network(text: str, version: int) -> None:

@@ -12,13 +12,16 @@ from control_server.ipam.repository import IpamRepository
 from control_server.ipam.schemas import (
     AllocationList,
     AllocationRead,
+    PoolChange,
     PoolCreate,
     PoolKind,
     PoolList,
     PoolRead,
+    check_range,
 )
+from control_server.policy.errors import FactChanged
 from shared.kernel.clock import Clock
-from shared.kernel.errors import FieldError
+from shared.kernel.errors import FieldError, InvalidInput
 from shared.kernel.principal import Principal
 
 
@@ -50,10 +53,42 @@ class Ipam:
         """Add a pool. Raises PoolExists."""
         if await self.rows.find_pool(wanted.name) is not None:
             raise PoolExists
-        pool = Pool(name=wanted.name, kind=wanted.kind.value, range=wanted.range, created_at=self.now())
+        pool = Pool(
+            name=wanted.name, kind=wanted.kind.value, range=wanted.range, version=1, created_at=self.now()
+        )
         self.rows.add(pool)
         self.audit.note(actor, "pool.created", ("pool", pool.name), after=wanted.model_dump(mode="json"))
         return _read(pool, 0)
+
+    async def get_pool(self, name: str) -> PoolRead:
+        """One pool. Raises PoolNotFound."""
+        used = await self.rows.count_by_pool()
+        return _read(await self._pool(name), used.get(name, 0))
+
+    async def change_pool(self, actor: Principal, name: str, wanted: PoolChange, version: int) -> PoolRead:
+        """Give it another range. Raises PoolNotFound, FactChanged, InvalidInput, or PoolInUse."""
+        pool = await self.rows.find_pool(name, lock=True)
+        if pool is None:
+            raise PoolNotFound(f"There is no pool called {name!r}.")
+        held = await self.rows.list_allocations(name)
+        before = _read(pool, len(held))
+        if pool.version != version:
+            raise FactChanged.between(before, wanted)
+        _check_range(before.kind, wanted.range)
+        inside = set(rules.values(before.kind, wanted.range))
+        if outside := [row for row in held if row.value not in inside]:
+            raise PoolInUse(
+                f"{outside[0].value} belongs to {outside[0].holder} and is outside of that range."
+            )
+        pool.range, pool.version = wanted.range, pool.version + 1
+        self.audit.note(
+            actor,
+            "pool.changed",
+            ("pool", name),
+            before={"range": before.range},
+            after={"range": wanted.range},
+        )
+        return _read(pool, len(held))
 
     async def delete_pool(self, actor: Principal, name: str) -> None:
         """Remove a pool. Raises PoolNotFound or PoolInUse."""
@@ -132,5 +167,13 @@ def _read(pool: Pool, used: int) -> PoolRead:
         range=pool.range,
         size=rules.size(kind, pool.range),
         used=used,
+        version=pool.version,
         created_at=pool.created_at,
     )
+
+
+def _check_range(kind: PoolKind, text: str) -> None:
+    try:
+        check_range(kind, text)
+    except ValueError as error:
+        raise InvalidInput(fields=[FieldError("range", "range_refused", str(error))]) from None

@@ -12,6 +12,7 @@ from control_server.health import models as health
 from control_server.incidents import models as incidents
 from control_server.ipam import models as ipam
 from control_server.jobs import models as jobs
+from control_server.neighbours import models as neighbours
 from control_server.nodes import models as nodes
 from control_server.observations import models as observations
 from control_server.operators import models as operators
@@ -24,8 +25,8 @@ from control_server.traffic import models as traffic
 from shared.database.migrations import run_migrations
 
 MODELS = (
-    *(agents, alerts, api_tokens, audit, desired_state, enrolment, ipam, jobs, nodes, observations),
-    *(operators, peerings, policy, probes, routing, traffic, TABLES),
+    *(agents, alerts, api_tokens, audit, desired_state, enrolment, ipam, jobs, neighbours, nodes),
+    *(observations, operators, peerings, policy, probes, routing, traffic, TABLES),
     *(flaps, health, incidents),
 )
 

@@ -7,16 +7,21 @@ from typing import Annotated, Any, Literal
 from fastapi import Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from control_server.nodes.dependencies import Facts, FleetReader, FleetWriter, Joined, Nodes
+from control_server.agents.dependencies import Link
+from control_server.nodes.dependencies import AccessAdmin, Facts, FleetReader, FleetWriter, Joined, Nodes
 from control_server.nodes.rules import by_field, matching, settings_form_of, update_of
 from control_server.nodes.schemas import (
+    LifecycleForm,
     Maintenance,
     MaintenanceForm,
     NodeFactsRead,
     NodeId,
     NodeRead,
+    NodeUpdate,
     SettingsForm,
 )
+from control_server.policy.pages import PublishForm, publish_page
+from control_server.policy.rules.conflicts import reconciled, remembered
 from shared.kernel.errors import AppError
 from shared.web.forms import drawn_again, parse
 from shared.web.problems import STATUS_OF_KIND
@@ -67,7 +72,7 @@ async def show_settings(
     """The form of the node's facts."""
     found = await facts.get(node_id)
     shown = _settings(await nodes.get(node_id), found)
-    return render(request, "nodes/settings.html", typed=settings_form_of(found), **shown)
+    return render(request, "nodes/settings.html", typed=remembered(settings_form_of(found)), **shown)
 
 
 @router.post("/nodes/{node_id}/settings")
@@ -81,22 +86,55 @@ async def change_settings(
     """Change what the form changes, or show what that would do."""
     present = await joined.facts.get(node_id)
     shown = _settings(await joined.nodes.get(node_id), present)
+    if typed.edit:
+        return render(request, "nodes/settings.html", typed=typed, **shown)
 
     def draw(refusal: AppError) -> Response:
         told: dict[str, Any] = {**shown, "errors": by_field(refusal), "typed": typed}
         if refusal.code == "fact_changed":
-            # Sent again, the form is about the version that is shown beside it now.
-            told["current"] = settings_form_of(present)
-            told["typed"] = typed.model_copy(update={"version": present.version})
+            told["typed"], told["conflicts"] = reconciled(typed, settings_form_of(present))
         return render(request, "nodes/settings.html", status_code=STATUS_OF_KIND[refusal.kind], **told)
 
     with drawn_again(draw):
         await joined.facts.change(writer, node_id, update_of(present, typed), typed.version)
         preview = await joined.facts.publisher.preview()
+    at = f"/nodes/{node_id}/settings"
     if preview is not None:
-        return render(request, "nodes/settings.html", **{**shown, "typed": typed, "preview": preview})
-    return RedirectResponse(f"/nodes/{node_id}/settings", status_code=303)
+        crumbs = [(node_id, f"/nodes/{node_id}")]
+        return publish_page(request, preview, PublishForm.of(typed, at, at, crumbs))
+    return RedirectResponse(at, status_code=303)
+
+
+@router.post("/nodes/{node_id}/lifecycle")
+async def change_lifecycle_from_page(
+    request: Request,
+    writer: FleetWriter,
+    node_id: NodeId,
+    facts: Facts,
+    typed: Annotated[LifecycleForm, Form()],
+) -> Response:
+    """Take the node out of service for good, or back into it; or show what that would do."""
+    wanted = parse(NodeUpdate, {"lifecycle": typed.lifecycle})
+    await facts.change(writer, node_id, wanted, typed.version)
+    preview = await facts.publisher.preview()
+    back = f"/nodes/{node_id}/settings"
+    if preview is not None:
+        fields = {"version": str(typed.version), "lifecycle": typed.lifecycle}
+        form = PublishForm(
+            f"/nodes/{node_id}/lifecycle", fields, back, [(node_id, f"/nodes/{node_id}")], editable=False
+        )
+        return publish_page(request, preview, form)
+    return RedirectResponse(back, status_code=303)
+
+
+@router.post("/nodes/{node_id}/delete")
+async def delete_node_from_page(admin: AccessAdmin, node_id: NodeId, joined: Joined, link: Link) -> Response:
+    """Forget a decommissioned node, once its agent runs the empty state."""
+    applied = (await joined.nodes.get(node_id)).generation.applied
+    await joined.facts.delete(admin, node_id, applied)
+    await link.drop(node_id, "The node was deleted.")
+    return RedirectResponse("/nodes", status_code=303)
 
 
 def _settings(node: NodeRead, facts: NodeFactsRead) -> dict[str, Any]:
-    return {"node": node, "facts": facts, "errors": {}, "current": None, "preview": None}
+    return {"node": node, "facts": facts, "errors": {}, "conflicts": ()}

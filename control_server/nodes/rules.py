@@ -16,6 +16,7 @@ from control_server.nodes.schemas import (
     NodeUpdate,
     SettingsForm,
 )
+from control_server.policy.schemas import FactForm
 from shared.kernel.errors import AppError, FieldError, InvalidInput
 
 _HEALTH_OF_LIVENESS = {
@@ -77,8 +78,8 @@ def _last_seen(node: NodeRead) -> float:
     return seen.timestamp() if seen else 0.0
 
 
-_OUTSIDE_ROUTING = ("site", "description")
-_LISTS = frozenset({"prefixes4", "prefixes6"})
+_OUTSIDE_ROUTING = ("site", "description", "labels", "allow_targets", "deny_targets")
+_LISTS = frozenset({"prefixes4", "prefixes6", "allow_targets", "deny_targets"})
 #: What the schema gives where a person leaves it empty; elsewhere empty is none.
 _EMPTY: Mapping[str, Any] = {
     "hostname": "",
@@ -87,8 +88,9 @@ _EMPTY: Mapping[str, Any] = {
     "country": 0,
     "link_local": "fe80::1",
 }
+_NOT_FACTS = frozenset(FactForm.model_fields)
 _SHOWN = tuple(
-    name for name in SettingsForm.model_fields if name != "version" and name not in _OUTSIDE_ROUTING
+    name for name in SettingsForm.model_fields if name not in _NOT_FACTS and name not in _OUTSIDE_ROUTING
 )
 
 
@@ -100,7 +102,14 @@ def settings_form_of(facts: NodeFactsRead) -> SettingsForm:
         for name in _SHOWN
         for value in [routing[name]]
     }
-    named = {"version": facts.version, "site": facts.site, "description": facts.description}
+    named = {
+        "version": facts.version,
+        "site": facts.site,
+        "description": facts.description,
+        "labels": "\n".join(f"{name}={value}" for name, value in sorted(facts.labels.items())),
+        "allow_targets": "\n".join(facts.allow_targets),
+        "deny_targets": "\n".join(facts.deny_targets),
+    }
     return SettingsForm.model_validate(named | texts)
 
 
@@ -112,12 +121,29 @@ def update_of(present: NodeFactsRead, typed: SettingsForm) -> NodeUpdate:
     shown = settings_form_of(present)
     changed = {
         name: text.strip()
-        for name, text in typed.model_dump(exclude={"version"}).items()
+        for name, text in typed.model_dump(exclude=set(_NOT_FACTS)).items()
         if _lines(text) != _lines(getattr(shown, name))
     }
-    document: dict[str, Any] = {name: changed[name] for name in _OUTSIDE_ROUTING if name in changed}
+    document: dict[str, Any] = {
+        name: _meant(name, changed[name]) if name in _LISTS else changed[name]
+        for name in _OUTSIDE_ROUTING
+        if name in changed
+    }
+    if "labels" in document:
+        document["labels"] = _labels(document["labels"])
     routing = {name: _meant(name, changed[name]) for name in _SHOWN if name in changed}
     return _checked(document | ({"routing": routing} if routing else {}))
+
+
+def _labels(text: str) -> dict[str, str]:
+    found = {}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        name, equals, value = line.partition("=")
+        if not equals:
+            detail = f"{line}: write a name, an equals sign and a value."
+            raise InvalidInput(fields=[FieldError("labels", "label_refused", detail)])
+        found[name.strip()] = value.strip()
+    return found
 
 
 def _lines(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from control_server.policy.schemas import FactForm
 from shared.protocol.desired_state.names import Asn
 from shared.protocol.desired_state.node import AnycastInterface, KernelOptions, LogOptions, StaticRoute
 from shared.protocol.enrolment import NODE_ID_PATTERN
@@ -179,12 +180,15 @@ class NodeList(BaseModel):
     total: int
 
 
-class SettingsForm(BaseModel):
+class SettingsForm(FactForm):
     """The form of a node's settings as it was typed."""
 
-    version: int = 0
     site: str = ""
     description: str = ""
+    #: A line for each label: its name, an equals sign, its value.
+    labels: str = ""
+    allow_targets: str = ""
+    deny_targets: str = ""
     asn: str = ""
     number: str = ""
     router_id: str = ""
@@ -207,3 +211,9 @@ class MaintenanceForm(BaseModel):
     reason: str = ""
     #: An instant in UTC as a browser writes it, without a zone.
     until: str = ""
+
+
+class LifecycleForm(FactForm):
+    """The form that takes a node out of service, or back into it."""
+
+    lifecycle: str = ""

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends
+from fastapi import Depends, Form, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.agents.dependencies import Agents
 from control_server.ipam.dependencies import IpamOf
 from control_server.ipam.service import Ipam
-from control_server.nodes.dependencies import AsNamesOf, Nodes
+from control_server.neighbours.dependencies import LearnedOf, NeighboursOf
+from control_server.neighbours.service import LearnedBook, Neighbours
+from control_server.nodes.dependencies import Nodes
+from control_server.nodes.rules import as_number
 from control_server.nodes.service import NodeService
 from control_server.observations.dependencies import ObservationsOf
 from control_server.observations.service import Observations
 from control_server.peerings.repository import PeeringRepository
+from control_server.peerings.rules.forms import filter_source
+from control_server.peerings.schemas import PeeringCreate, PeeringEditForm, PeeringForm, PeeringUpdate, RowId
 from control_server.peerings.service import Links, PeeringRegister, Peerings
-from control_server.policy.dependencies import WritingOf
+from control_server.policy.dependencies import Writer, WritingOf
 from shared.kernel.clock import Clock
 
 
@@ -32,8 +36,68 @@ def _links(writing: WritingOf, nodes: Nodes, ipam: IpamOf) -> Links:
     return Links(rows, nodes, ipam, writing.audit, writing.publisher, writing.now)
 
 
+async def _introduced(_writer: Writer, wanted: PeeringCreate, found: NeighboursOf) -> None:
+    if wanted.registry_filter is not None:
+        await found.introduce(wanted.registry_filter.source(wanted.asn))
+
+
+async def _introduced_for(
+    request: Request, _writer: Writer, ident: RowId, wanted: PeeringUpdate, found: NeighboursOf
+) -> None:
+    if wanted.registry_filter is not None:
+        asn = wanted.asn or await _asn_of(request, ident)
+        if asn is None:
+            return  # there is no such peering, which is said where it is looked for
+        await found.introduce(wanted.registry_filter.source(asn))
+
+
+async def _introduced_by_form(
+    _writer: Writer, typed: Annotated[PeeringForm, Form()], found: NeighboursOf
+) -> None:
+    source = filter_source(typed, as_number(typed.asn))
+    if source is not None:
+        await found.introduce(source)
+
+
+async def _introduced_by_edit(
+    request: Request,
+    _writer: Writer,
+    ident: RowId,
+    typed: Annotated[PeeringEditForm, Form()],
+    found: NeighboursOf,
+) -> None:
+    source = filter_source(typed, await _asn_of(request, ident))
+    if source is not None:
+        await found.introduce(source)
+
+
+async def _asn_of(request: Request, ident: str) -> int | None:
+    async with request.app.state.resources.database.reading() as session:
+        row = await PeeringRepository(session).find(ident)
+    return row.asn if row is not None else None
+
+
+#: The registry is asked for what a filter is made of, before the request's transaction begins. They stand
+#: before whatever opens it.
+Introduced = Depends(_introduced)
+IntroducedFor = Depends(_introduced_for)
+IntroducedByForm = Depends(_introduced_by_form)
+IntroducedByEdit = Depends(_introduced_by_edit)
+
 PeeringsOf = Annotated[Peerings, Depends(_peerings)]
 LinksOf = Annotated[Links, Depends(_links)]
+
+
+def _relations(peerings: PeeringsOf, links: LinksOf) -> tuple[Peerings, Links]:
+    return peerings, links
+
+
+def _registry(found: NeighboursOf, book: LearnedOf) -> tuple[Neighbours, LearnedBook]:
+    return found, book
+
+
+RelationsOf = Annotated[tuple[Peerings, Links], Depends(_relations)]
+RegistryOf = Annotated[tuple[Neighbours, LearnedBook], Depends(_registry)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +108,13 @@ class PeeringDesk:
     links: Links
     nodes: NodeService
     observations: Observations
-    #: The registry's name of an AS, where it has one and answers.
-    as_name: Callable[[str], Awaitable[str | None]]
+    neighbours: Neighbours
+    learned: LearnedBook
 
 
-def _desk(
-    peerings: PeeringsOf, links: LinksOf, nodes: Nodes, seen: ObservationsOf, names: AsNamesOf
-) -> PeeringDesk:
-    return PeeringDesk(peerings, links, nodes, seen, names.name_of)
+def _desk(writers: RelationsOf, nodes: Nodes, seen: ObservationsOf, registry: RegistryOf) -> PeeringDesk:
+    peerings, links = writers
+    return PeeringDesk(peerings, links, nodes, seen, *registry)
 
 
 Desk = Annotated[PeeringDesk, Depends(_desk)]

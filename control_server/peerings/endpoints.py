@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Query, Response, status
 
 from control_server.nodes.schemas import NodeId
-from control_server.peerings.dependencies import LinksOf, PeeringsOf
+from control_server.peerings.dependencies import Introduced, IntroducedFor, LinksOf, PeeringsOf
 from control_server.peerings.schemas import (
     LinkCreate,
     LinkList,
@@ -38,7 +38,7 @@ async def list_peerings(_reader: Reader, found: PeeringsOf, node_id: OfNode = No
     return await found.list(node_id)
 
 
-@peerings.post("", status_code=status.HTTP_201_CREATED)
+@peerings.post("", status_code=status.HTTP_201_CREATED, dependencies=[Introduced])
 async def create_peering(
     writer: Writer, wanted: PeeringCreate, found: PeeringsOf, response: Response
 ) -> PeeringRead | ChangePreview:
@@ -65,7 +65,7 @@ async def get_other_side(_reader: Reader, ident: RowId, found: PeeringsOf) -> Ot
     return await found.other_side(ident)
 
 
-@peerings.patch("/{ident}")
+@peerings.patch("/{ident}", dependencies=[IntroducedFor])
 async def change_peering(
     writer: Writer, ident: RowId, wanted: PeeringUpdate, versions: ReadVersion, found: PeeringsOf
 ) -> PeeringRead | ChangePreview:

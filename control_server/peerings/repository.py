@@ -34,6 +34,11 @@ class PeeringRepository:
             wanted = wanted.where(PeeringRow.node_id.in_(node_ids))
         return (await self.session.scalars(wanted)).all()
 
+    async def list_of_network(self, asn: int) -> Sequence[PeeringRow]:
+        """Peerings with one network, by node."""
+        wanted = select(PeeringRow).where(PeeringRow.asn == asn).order_by(PeeringRow.node_id)
+        return (await self.session.scalars(wanted)).all()
+
     async def find_link(self, ident: str, *, lock: bool = False) -> LinkRow | None:
         """The link, held until the end of the transaction when `lock`."""
         wanted = select(LinkRow).where(LinkRow.id == ident)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -22,6 +23,10 @@ from shared.web.transactions import Session
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _ENTITY_TAG = re.compile(r'^(?:W/)?"(\d{1,9})"$')
 
+#: Name of the field in which a form says why.
+REASON_FIELD = "publish_reason"
+_LONGEST_REASON = 200
+
 Reader = Annotated[Principal, Depends(Require(Scope.FLEET_READ))]
 Writer = Annotated[Principal, Depends(Require(Scope.FLEET_WRITE))]
 
@@ -33,13 +38,26 @@ async def _publisher(
         bool,
         Query(description="Change nothing: answer what would be published, with its files and differences"),
     ] = False,
-) -> Publisher:
+    reason: Annotated[
+        str, Query(max_length=200, description="Why; stands in the generations that follow from it")
+    ] = "",
+) -> AsyncIterator[Publisher]:
     publishing = request.app.state.publishing
     if request.method in _SAFE:
-        publisher: Publisher = publishing.reading(session)
-    else:
-        publisher = await publishing.writing(session, preview=preview)
-    return publisher
+        yield publishing.reading(session)
+        return
+    # Who waits for a turn here holds no connection to the database meanwhile.
+    async with publishing.turn():
+        note = reason or await _typed_reason(request)
+        yield await publishing.writing(session, preview=preview, note=note)
+
+
+async def _typed_reason(request: Request) -> str:
+    """What the bar of the publish page says; an API has its parameter for it."""
+    if not request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+        return ""
+    typed = (await request.form()).get(REASON_FIELD, "")
+    return typed.strip()[:_LONGEST_REASON] if isinstance(typed, str) else ""
 
 
 def policy_reader(session: AsyncSession) -> PolicyReader:
@@ -47,7 +65,7 @@ def policy_reader(session: AsyncSession) -> PolicyReader:
     return PolicyReader(PolicyRepository(session))
 
 
-PublisherOf = Annotated[Publisher, Depends(_publisher)]
+PublisherOf = Annotated[Publisher, Depends(_publisher, scope="function")]
 
 
 @dataclass(frozen=True, slots=True)

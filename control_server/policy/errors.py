@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import ClassVar
 
 from pydantic import BaseModel
 
-from shared.kernel.errors import AppError, Kind
+from shared.kernel.errors import AppError, Kind, Unavailable
 
 
 class VersionMissing(AppError):
@@ -31,3 +32,13 @@ class FactChanged(AppError):
                 "yours": yours.model_dump(mode="json", exclude_unset=True),
             }
         )
+
+
+class FactsBusy(Unavailable):
+    """Too many people write facts just now. Nothing was changed; try again."""
+
+    code: ClassVar[str] = "facts_busy"
+
+    def __init__(self) -> None:
+        """Ask for another try soon."""
+        super().__init__(retry_after=timedelta(seconds=5))

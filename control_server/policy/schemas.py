@@ -26,6 +26,15 @@ class FileDifference(BaseModel):
     difference: str
 
 
+class SessionEffects(BaseModel):
+    """What a change does to the sessions of a node."""
+
+    kept: int = Field(default=0, description="How many go on as they are")
+    added: list[str] = Field(default_factory=list)
+    restarted: list[str] = Field(default_factory=list, description="End for a moment and begin anew")
+    removed: list[str] = Field(default_factory=list)
+
+
 class NodeChangeRead(BaseModel):
     """What a change would do to one node."""
 
@@ -34,12 +43,16 @@ class NodeChangeRead(BaseModel):
     changes: list[StateChange]
     files: list[FileDifference]
     unsupported: list[str] = Field(description="Options that the node's BIRD does not know")
+    bird_version: str = Field(default="", description="Of the node; empty while it has told none")
+    sessions: SessionEffects = SessionEffects()
+    drifted: list[str] = Field(default_factory=list, description="What differs there now, and is overwritten")
 
 
 class ChangePreview(BaseModel):
     """A change that was not made, and what it would do to every node that it touches."""
 
     preview_id: str | None = Field(description="The rendered files, for an hour, under /api/v1/previews")
+    expires_in: int | None = Field(default=None, description="Seconds until those files are forgotten")
     nodes: list[NodeChangeRead]
 
 
@@ -72,3 +85,35 @@ class PolicyRead(PolicyWrite):
     version: int = Field(description="Send it as `If-Match` when you change them; 0 is: never written")
     updated_at: datetime | None = None
     updated_by: str = ""
+
+
+class FactForm(BaseModel):
+    """What every form of facts has beside them."""
+
+    version: int = 0
+    #: How the form was first shown, so that a later look knows what somebody changed.
+    was: str = ""
+    #: The form is to be drawn again with what was typed, and nothing is to be done.
+    edit: str = ""
+
+
+class PolicyForm(FactForm):
+    """The form of the policy as it was typed; lists have a line for each member."""
+
+    profile: str = ""
+    allowed4: str = ""
+    allowed6: str = ""
+    max_path: str = ""
+    bad_asn: str = ""
+    transit_asn: str = ""
+    roa_mode: str = ""
+    rtr_servers: str = ""
+    bfd_interfaces: str = ""
+    bfd_min_rx: str = ""
+    bfd_min_tx: str = ""
+    bfd_multiplier: str = ""
+    igp: str = ""
+    ibgp: str = ""
+    reflectors: str = ""
+    inside_bfd: str = ""
+    collectors: str = ""

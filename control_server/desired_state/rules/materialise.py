@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv6Address, IPv6Interface, ip_interface
 from typing import Any
 
@@ -12,13 +12,15 @@ from pydantic import ValidationError
 
 from control_server.desired_state.errors import StateInvalid
 from control_server.desired_state.schemas import LinkFacts, PeeringFacts
+from control_server.neighbours.rules import prefix_list
+from control_server.neighbours.schemas import RouteObject
 from control_server.nodes.schemas import Lifecycle, NodeFactsRead, RoutingFacts
 from control_server.peerings.schemas import PeeringDocument, PlainFacts, TunnelFacts
 from control_server.policy.schemas import PolicyRead
 from shared.kernel.errors import FieldError
 from shared.protocol.desired_state.document import DesiredState
 from shared.protocol.desired_state.links import Link, PlainLink, WireGuardLink
-from shared.protocol.desired_state.names import LinkAddress
+from shared.protocol.desired_state.names import LinkAddress, PrefixRange
 from shared.protocol.desired_state.node import NodeIdentity
 from shared.protocol.desired_state.peerings import Peering, Session
 from shared.protocol.desired_state.routing import Ibgp, IbgpNeighbor, Igp, IgpInterface
@@ -38,6 +40,8 @@ class FleetFacts:
     keys: Mapping[str, NodeKeys]
     peerings: Mapping[str, Sequence[PeeringFacts]]
     links: Sequence[LinkFacts]
+    #: What the registry lets others originate, by source.
+    routes: Mapping[str, Sequence[RouteObject]] = field(default_factory=dict)
 
 
 def materialise(facts: FleetFacts, node_id: str) -> DesiredState | None:
@@ -79,7 +83,7 @@ def _state(facts: FleetFacts, node: NodeFactsRead) -> DesiredState:
         bfd=facts.policy.bfd,
         igp=_igp(facts, [link for link, _ in ready], node.node_id),
         ibgp=_ibgp(facts, node),
-        peerings=tuple(_peering(peering, routing) for peering in outside),
+        peerings=tuple(_peering(facts, peering, routing) for peering in outside),
         collectors=tuple(facts.policy.collectors),
     )
 
@@ -163,16 +167,24 @@ def _outside_link(peering: PeeringFacts, routing: RoutingFacts) -> Link:
     )
 
 
-def _peering(peering: PeeringFacts, routing: RoutingFacts) -> Peering:
+def _peering(facts: FleetFacts, peering: PeeringFacts, routing: RoutingFacts) -> Peering:
     return Peering(
         name=peering.name,
         asn=peering.asn,
         description=peering.description,
-        session=_session(peering.document, routing),
+        session=_session(peering.document, routing, _registered(facts, peering)),
     )
 
 
-def _session(document: PeeringDocument, routing: RoutingFacts) -> Session:
+def _registered(facts: FleetFacts, peering: PeeringFacts) -> tuple[PrefixRange, ...] | None:
+    """The filter of a peering that asks for the registry's; nothing passes before the registry has spoken."""
+    wanted = peering.document.registry_filter
+    return None if wanted is None else prefix_list(facts.routes.get(wanted.source(peering.asn), ()))
+
+
+def _session(
+    document: PeeringDocument, routing: RoutingFacts, registered: tuple[PrefixRange, ...] | None
+) -> Session:
     """The session with what its link says: the interface, and the node's own end of it."""
     session, link = document.session, document.link
     own: dict[str, Any] = {}
@@ -181,6 +193,8 @@ def _session(document: PeeringDocument, routing: RoutingFacts) -> Session:
     neighbor = session.neighbor6
     if session.source6 is None and neighbor is not None and neighbor.is_link_local:
         own["source6"] = routing.link_local
+    if registered is not None:
+        own["policy"] = session.policy.model_copy(update={"prefix_list": registered})
     return Session.model_validate({**session.model_dump(), **own})
 
 

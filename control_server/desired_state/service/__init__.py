@@ -1,8 +1,8 @@
 """Desired states: previews of bundles, publishing, and the history of generations."""
 
-from control_server.desired_state.service.generations import Generations
+from control_server.desired_state.service.generations import Generations, load_published
 from control_server.desired_state.service.previews import PreviewService
 from control_server.desired_state.service.publishing import BoundPublisher, Doorbell
 from control_server.desired_state.service.showing import PlanShow
 
-__all__ = ["BoundPublisher", "Doorbell", "Generations", "PlanShow", "PreviewService"]
+__all__ = ["BoundPublisher", "Doorbell", "Generations", "PlanShow", "PreviewService", "load_published"]

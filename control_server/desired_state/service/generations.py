@@ -17,6 +17,7 @@ from control_server.desired_state.schemas import (
     GenerationSummary,
     RenderedFiles,
 )
+from control_server.desired_state.store import PublishedStates
 from control_server.nodes.schemas import NodeFactsRead
 from control_server.nodes.service import NodeFacts
 from control_server.observations.service import Observations
@@ -37,6 +38,7 @@ class Generations:
     observations: Observations
     publisher: Publisher
     audit: Audit
+    published: PublishedStates
 
     async def list(self, node_id: str, before: int | None, limit: int) -> GenerationPage:
         """One page, newest first. Raises NodeNotFound."""
@@ -94,10 +96,7 @@ class Generations:
         number = (await self.nodes.get(node_id)).generation
         if not number:
             raise NothingPublished
-        row = await self._find(node_id, number)
-        return PublishedState(
-            generation=number, sha256=row.sha256, state=DesiredState.model_validate(row.state)
-        )
+        return await self.published.get(node_id, number)
 
     async def _version(self, node_id: str) -> BirdVersion:
         seen = (await self.observations.get(node_id)).snapshot
@@ -108,6 +107,15 @@ class Generations:
         if row is None:
             raise GenerationNotFound(f"{node_id} has no generation {number}.")
         return row
+
+
+async def load_published(rows: GenerationRepository, node_id: str, number: int) -> PublishedState:
+    """A generation as its agent pulls it. Raises GenerationNotFound."""
+    row = await rows.find(node_id, number)
+    if row is None:
+        raise GenerationNotFound(f"{node_id} has no generation {number}.")
+    state = DesiredState.model_validate(row.state)
+    return PublishedState(generation=number, sha256=row.sha256, state=state)
 
 
 def _summary(row: Generation) -> GenerationSummary:

@@ -14,6 +14,7 @@ from control_server.desired_state.repository import GenerationRepository
 from control_server.desired_state.rules.differences import differences
 from control_server.desired_state.rules.materialise import FleetFacts, materialise
 from control_server.desired_state.schemas import LinkFacts, PeeringFacts
+from control_server.neighbours.service import LearnedBook
 from control_server.nodes.models import Node
 from control_server.nodes.schemas import NodeFactsRead
 from control_server.nodes.service import NodeRegister
@@ -53,6 +54,7 @@ class FactSources:
     peerings: PeeringRegister
     policy: PolicyReader
     agents: AgentDirectory
+    learned: LearnedBook
 
 
 @dataclass(slots=True)
@@ -65,14 +67,17 @@ class BoundPublisher:
     show: ShowPlans
     now: Clock
     only_preview: bool = False
+    #: What the person who writes says of it; stands in the generation after what was done.
+    note: str = ""
     _plans: list[Plan] = field(default_factory=list)
     _actor: Principal | None = None
 
     async def publish(self, actor: Principal, reason: str, nodes: Collection[str] | None) -> None:
         """Derive states and store those that differ from what is published. Raises StateInvalid."""
         self._actor = actor
+        reason = f"{reason}: {self.note}" if self.note else reason
         held = await self.sources.nodes.hold(None)
-        rows = await self.sources.peerings.peerings(None)
+        rows = await self.sources.peerings.peerings(nodes)
         facts = await self._facts(rows)
         targets = [node for name, node in held.items() if nodes is None or name in nodes]
         digests = await self.generations.find_digests({n.id: n.generation for n in targets if n.generation})
@@ -148,6 +153,7 @@ class BoundPublisher:
                 LinkFacts(row.node_a, row.node_b, row.enabled, LinkDocument.model_validate(row.document))
                 for row in await sources.peerings.links()
             ],
+            routes=await sources.learned.routes(),
         )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from control_server.desired_state.rules import previews as rules
 from control_server.desired_state.rules.differences import differences, file_differences
+from control_server.desired_state.rules.effects import session_effects
 from control_server.desired_state.schemas import Bundle, PreviewRead
 from control_server.desired_state.service.publishing import Plan
 from control_server.desired_state.store import PreviewStore
@@ -43,10 +44,11 @@ class PlanShow:
             version = _version(seen.get(plan.node_id))
             after = rules.rendered_files(plan.after, plan.number, version)
             before = rules.rendered_files(plan.before, plan.number, version) if plan.before else {}
-            changes.append(_change(plan, version, (before, after)))
+            changes.append(_change(plan, version, (before, after), seen.get(plan.node_id)))
             modules |= {f"nodes/{plan.node_id}/{path}": text for path, text in after.items()}
         kept = await self._keep(actor, plans, modules) if plans else None
-        return ChangePreview(preview_id=kept, nodes=changes)
+        expires_in = int(self.store.ttl.total_seconds()) if kept else None
+        return ChangePreview(preview_id=kept, expires_in=expires_in, nodes=changes)
 
     async def _keep(self, actor: Principal, plans: Sequence[Plan], modules: Mapping[str, str]) -> str:
         configuration = "\n".join(f"# {path}\n{text}" for path, text in sorted(modules.items()))
@@ -78,7 +80,10 @@ def _version(seen: ObservationRead | None) -> BirdVersion:
 
 
 def _change(
-    plan: Plan, version: BirdVersion, files: tuple[Mapping[str, str], Mapping[str, str]]
+    plan: Plan,
+    version: BirdVersion,
+    files: tuple[Mapping[str, str], Mapping[str, str]],
+    seen: ObservationRead | None,
 ) -> NodeChangeRead:
     before = plan.before.model_dump(mode="json") if plan.before else None
     return NodeChangeRead(
@@ -87,4 +92,7 @@ def _change(
         changes=differences(before, plan.after.model_dump(mode="json")),
         files=file_differences(*files),
         unsupported=rules.unsupported_options(plan.after, plan.number, version),
+        bird_version=(seen.snapshot.bird_version or "") if seen and seen.snapshot else "",
+        sessions=session_effects(plan.before, plan.after),
+        drifted=[item.subject for item in seen.drift.items] if seen and seen.drift else [],
     )

@@ -73,7 +73,8 @@ class NodeFacts:
         before = read_facts(node)
         stands = MaintenanceRead(**wanted.model_dump(), since=self.now(), by=actor.name)
         node.maintenance = stands.model_dump(mode="json")
-        return await self._settle(actor, node, before, "maintenance.begun")
+        said = f": {wanted.reason}" if wanted.reason else ""
+        return await self._settle(actor, node, before, ("maintenance.begun", f"maintenance begun{said}"))
 
     async def end_maintenance(self, actor: Principal, node_id: str) -> NodeFactsRead:
         """Bring the node back; nothing happens when it is back. Raises NodeNotFound."""
@@ -82,7 +83,7 @@ class NodeFacts:
         if node.maintenance is None:
             return before
         node.maintenance = None
-        return await self._settle(actor, node, before, "maintenance.ended")
+        return await self._settle(actor, node, before, ("maintenance.ended", "maintenance ended"))
 
     async def delete(self, actor: Principal, node_id: str, applied: int | None) -> None:
         """Remove a decommissioned node whose agent runs its empty state. Raises NodeNotFound or NodeInUse."""
@@ -111,13 +112,14 @@ class NodeFacts:
             node.routing = await self._routing(node, node.routing)
 
     async def _settle(
-        self, actor: Principal, node: Node, before: NodeFactsRead, action: str
+        self, actor: Principal, node: Node, before: NodeFactsRead, what: tuple[str, str]
     ) -> NodeFactsRead:
+        action, reason = what
         node.version += 1
         node.updated_at = self.now()
         after = read_facts(node)
         self._note(actor, action, before, after)
-        await self.publisher.publish(actor, action.replace(".", " "), None)
+        await self.publisher.publish(actor, reason, None)
         return after
 
     async def _routing(self, node: Node, document: dict[str, Any]) -> dict[str, Any]:

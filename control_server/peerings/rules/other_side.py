@@ -108,6 +108,11 @@ def _bird(
 ) -> Iterator[str]:
     symbol = "node_" + _NOT_IN_SYMBOLS.sub("_", peering.node_id)
     yield "# BIRD 2 and newer. Put your own filters in place of `import` and `export`."
+    if peering.session.options.bfd:
+        yield "# BFD wants `protocol bfd { }` once in your configuration."
+    if isinstance(peering.link, PlainFacts):
+        yield f"# `{interface_of(peering.node_id)}` stands for your end of the link; your address on it:"
+        yield from (f"#   {theirs}" for theirs, _ours in ends)
     for theirs, ours in ends:
         name = f"{symbol}_{theirs.version}" if len(ends) > 1 else symbol
         yield f"protocol bgp {name} {{"

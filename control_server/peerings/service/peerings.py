@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +62,14 @@ class Peerings:
         """One peering. Raises PeeringNotFound."""
         return read_peering(await self._find(ident, lock=False))
 
+    async def of_network(self, asn: int) -> Sequence[PeeringRead]:
+        """Peerings of all nodes with one network."""
+        return [read_peering(row) for row in await self.rows.list_of_network(asn)]
+
+    async def offers_ports(self) -> bool:
+        """Whether a pool gives out the ports of tunnels."""
+        return await self.ipam.offers(PoolKind.WIREGUARD_PORT)
+
     async def other_side(self, ident: str) -> OtherSide:
         """What the neighbour pastes on its router. Raises PeeringNotFound."""
         peering = read_peering(await self._find(ident, lock=False))
@@ -68,6 +77,17 @@ class Peerings:
         keys = await self.agents.keys_of(peering.node_id)
         routing = RoutingFacts.model_validate(node.routing if node else {})
         return other_side(peering, routing, keys.wireguard if keys else None)
+
+    async def with_sealed_key(self, wanted: PeeringCreate) -> PeeringCreate:
+        """The same peering with its preshared key sealed to the node, so that it may be shown to a browser.
+
+        Raises NodeKeyUnknown.
+        """
+        if wanted.preshared_key is None or not isinstance(wanted.link, TunnelFacts):
+            return wanted
+        sealed = await self._seal(wanted.node_id, wanted.preshared_key.get_secret_value())
+        link = wanted.link.model_copy(update={"preshared_key": sealed})
+        return wanted.model_copy(update={"link": link, "preshared_key": None})
 
     async def create(self, actor: Principal, wanted: PeeringCreate) -> PeeringRead:
         """Add a peering with everything that belongs to it, or nothing.
@@ -90,7 +110,9 @@ class Peerings:
             created_at=at,
             updated_at=at,
         )
-        document = PeeringDocument(link=wanted.link, session=wanted.session)
+        document = PeeringDocument.model_validate(
+            wanted.model_dump(include={"link", "session", "registry_filter"})
+        )
         row.document = await self._completed(row, document, wanted)
         self.rows.add(row)
         read = read_peering(row)
@@ -105,6 +127,8 @@ class Peerings:
         if row.version != version:
             raise FactChanged.between(before, wanted)
         patch = wanted.model_dump(include={"link", "session"}, exclude_unset=True, exclude_none=True)
+        if "registry_filter" in wanted.model_fields_set:
+            patch["registry_filter"] = wanted.model_dump()["registry_filter"]
         document = rules.checked(PeeringDocument, rules.merged(row.document, patch))
         for name in ("asn", "description", "enabled"):
             if (value := getattr(wanted, name)) is not None:
@@ -208,6 +232,7 @@ def read_peering(row: PeeringRow) -> PeeringRead:
         version=row.version,
         link=link,
         session=session.model_copy(update={"options": options}),
+        registry_filter=document.registry_filter,
         has_preshared_key=has_key,
         has_password=has_password,
         created_at=row.created_at,

@@ -10,6 +10,7 @@ from control_server.ipam.schemas import PoolKind
 from control_server.ipam.service import Ipam
 from control_server.peerings.models import LinkRow, PeeringRow
 from control_server.peerings.repository import PeeringRepository
+from control_server.peerings.schemas import PeeringDocument
 from shared.kernel.clock import Clock
 
 #: What of a peering is a fact, and what goes into a generation to be gone back to.
@@ -29,6 +30,15 @@ class PeeringRegister:
         found: dict[str, list[PeeringRow]] = {}
         for row in await self.rows.list(node_ids):
             found.setdefault(row.node_id, []).append(row)
+        return found
+
+    async def sources(self) -> Mapping[str, set[str]]:
+        """Whose route objects filters are made of, each with the nodes that have such a filter."""
+        found: dict[str, set[str]] = {}
+        for row in await self.rows.list():
+            document = PeeringDocument.model_validate(row.document)
+            if row.enabled and document.registry_filter is not None:
+                found.setdefault(document.registry_filter.source(row.asn), set()).add(row.node_id)
         return found
 
     async def links(self) -> Sequence[LinkRow]:

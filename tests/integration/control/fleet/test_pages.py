@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -69,9 +70,13 @@ def form_of(page: str, action: str) -> dict[str, str]:
         name, value = re.search(r'name="([^"]*)"', field), re.search(r'value="([^"]*)"', field)
         if 'type="checkbox"' in field and " checked" not in field:
             continue
-        found[name[1] if name else ""] = value[1] if value else ""
-    areas = re.findall(r'<textarea[^>]*name="([^"]*)"[^>]*>([^<]*)</textarea>', form)
-    return {**found, **dict(areas)}
+        found[name[1] if name else ""] = html.unescape(value[1]) if value else ""
+    for area, text in re.findall(r'<textarea[^>]*name="([^"]*)"[^>]*>([^<]*)</textarea>', form):
+        found[area] = html.unescape(text)
+    for choice, options in re.findall(r'<select[^>]*name="([^"]*)"[^>]*>(.*?)</select>', form, re.DOTALL):
+        chosen = re.search(r'<option value="([^"]*)" selected', options)
+        found[choice] = html.unescape(chosen[1]) if chosen else ""
+    return found
 
 
 async def report(office: Office, node: str) -> None:
@@ -121,7 +126,7 @@ async def test_a_node_without_facts_shows_where_to_begin(person: Person) -> None
     await wanted(person.office, "POST", "/api/v1/nodes", json={"node_id": "bare"})
     for tab in ("", "/peerings", "/generations", "/files", "/settings"):
         await person.get(f"/nodes/bare{tab}")
-    assert "has no AS number yet" in await person.get("/nodes/bare/peerings/new")
+    assert "has no AS number yet" in await person.get("/nodes/bare/peerings/new?asn=AS4242429801")
     refused = await person.post("/nodes/bare/peerings/new", **TYPED)
     assert refused.status_code == 409
     assert "write its routing facts first" in refused.text
@@ -137,7 +142,7 @@ async def test_the_peerings_show_their_sessions(person: Person) -> None:
     assert "has told nothing" in await person.get(f"/nodes/{node}/peerings")
     await report(office, node)
     page = await person.get(f"/nodes/{node}/peerings")
-    for text in ("AS4242429801", "Established", "1,234", "Not seen", f'href="/nodes/{other}"', "wg-r2"):
+    for text in ("AS4242429801", "Established", "1,234", "Not seen", 'href="/links/', other, "wg-r2"):
         assert text in page
 
 
@@ -145,16 +150,24 @@ async def test_the_wizard_previews_then_creates(person: Person) -> None:
     office = person.office
     node, _ = await routed(office, 1)
     path = f"/nodes/{node}/peerings/new"
-    form = {**form_of(await person.get(path), path), **TYPED}
-    preview = await person.post(f"{path}?preview=true", **form)
-    assert preview.status_code == 200, preview.text
-    for text in ("Preview of generation 2", "wg-as4242429801", "29801", "protocol bgp rl_as4242429801"):
-        assert text in preview.text
+    assert 'name="asn"' in await person.get("/peerings/new")
+    assert f'value="{node}"' in await person.get("/peerings/new?asn=AS4242429801")
+    third = await person.get(f"{path}?asn=AS4242429801")
+    assert "The registry does not answer now" in third
+    form = {**form_of(third, f"{path}?preview=true"), **TYPED}
+    assert form["name"] == "as4242429801"
+    last = await person.post(f"{path}?preview=true", **form)
+    assert last.status_code == 200, last.text
+    for text in ("Generation 2 of r1", "wg-as4242429801", "29801", "rl_as4242429801", "neighbor fe80::1 %"):
+        assert text in last.text
     assert (await wanted(office, "GET", "/api/v1/peerings"))["total"] == 0
-    again = form_of(preview.text, path)
+    again = form_of(last.text, path)
     assert {name: again[name] for name in TYPED} == TYPED
-    made = await person.post(path, **form)
+    back = await person.post(path, **again | {"edit": "yes"})
+    assert form_of(back.text, f"{path}?preview=true")["endpoint"] == TYPED["endpoint"]
+    made = await person.post(path, **again | {"publish_reason": "they asked us"})
     assert made.status_code == 303, made.text
+    assert (await newest(office, node))["reason"].endswith("was added to r1: they asked us")
     (kept,) = (await wanted(office, "GET", f"/api/v1/peerings?node_id={node}"))["items"]
     assert kept["session"]["neighbor6"] == "fe80::801"
     assert kept["session"]["policy"]["import_limit"]["prefixes"] == 1000
@@ -165,7 +178,7 @@ REFUSED = {
     "asn": "nine",
     "public_key": "short",
     "endpoint": "no port",
-    "neighbor6": "",
+    "neighbor6": "nowhere",
     "listen_port": "70000",
     "prepend": "9",
     "import_limit": "many",
@@ -221,7 +234,10 @@ async def test_the_form_of_a_peering_changes_only_its_fields(person: Person) -> 
     form = form_of(await person.get(path), path)
     assert (form["prepend"], form["import_limit"], form["enabled"]) == ("2", "50", "yes")
     preview = await person.post(f"{path}?preview=true", **{**form, "local_pref": "150"})
-    assert "peerings.f.session.policy.local_pref" in preview.text
+    assert "session.policy.local_pref" in preview.text
+    assert "sessions keep running" in preview.text
+    back = await person.post(path, **form_of(preview.text, path), edit="yes")
+    assert form_of(back.text, path)["local_pref"] == "150"
     saved = await person.post(path, **{**form, "local_pref": "150", "import_limit": "60"})
     assert saved.status_code == 303, saved.text
     kept = await wanted(office, "GET", f"/api/v1{path}")
@@ -263,16 +279,16 @@ async def test_a_generation_shows_its_changes_and_the_way_back(person: Person) -
     listed = await person.get(f"/nodes/{node}/generations")
     assert "peering f was added to r1" in listed
     page = await person.get(f"/nodes/{node}/generations/2")
-    for text in ("wg-f", "rl-diff-added", "protocol bgp rl_f", "main.conf"):
+    for text in ("wg-f", "rl-diff-added", "rl_f", "main.conf"):
         assert text in page
     assert "protocol bgp rl_f" in await person.get(f"/nodes/{node}/files")
     back = f"/nodes/{node}/generations/1/rollback"
     preview = await person.post(f"{back}?preview=true")
-    assert "Preview of generation 3" in preview.text
+    assert "Publish 3" in preview.text
     assert (await newest(office, node))["number"] == 2
     assert (await person.post(back)).status_code == 303
     assert (await newest(office, node))["state"]["peerings"] == []
-    assert "Preview of generation" not in await person.get(f"/nodes/{node}/generations/3")
+    assert "rolled back to generation 1" in await person.get(f"/nodes/{node}/generations")
 
 
 async def test_the_settings_lose_no_field(person: Person) -> None:
@@ -291,12 +307,15 @@ async def test_the_settings_lose_no_field(person: Person) -> None:
     assert after | {"version": 0} == before | {"version": 0}
     form = form_of(await person.get(path), path)
     preview = await person.post(f"{path}?preview=true", **{**form, "region": "41"})
-    assert "node.region" in preview.text
+    assert "region" in preview.text
+    assert "Publish 2" in preview.text
     changed = {"site": "Frankfurt", "region": "41", "prefixes4": "172.20.99.0/27\r\n172.20.99.32/27"}
+    changed |= {"labels": "role=core\r\nregion=eu", "deny_targets": "172.20.99.0/29"}
     assert (await person.post(path, **{**form, **changed})).status_code == 303
     kept = await wanted(office, "GET", f"/api/v1/nodes/{node}/facts")
     routing = before["routing"] | {"region": 41, "prefixes4": ["172.20.99.0/27", "172.20.99.32/27"]}
     assert (kept["site"], kept["routing"]) == ("Frankfurt", routing)
+    assert (kept["labels"], kept["deny_targets"]) == ({"role": "core", "region": "eu"}, ["172.20.99.0/29"])
 
 
 async def test_two_who_change_one_node_see_both_versions(person: Person) -> None:

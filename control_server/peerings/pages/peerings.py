@@ -1,19 +1,21 @@
-"""Portal routes of peerings."""
+"""Peerings of a node, and the page of one."""
 
 from __future__ import annotations
 
+from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated, Any
 
-from fastapi import Form, Query, Request, Response
+from fastapi import Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from control_server.nodes.schemas import NodeId
-from control_server.peerings.dependencies import Desk, PeeringDesk
-from control_server.peerings.rules.forms import by_field, create_of, edit_form_of, update_of
+from control_server.peerings.dependencies import Desk, IntroducedByEdit, PeeringDesk
+from control_server.peerings.rules.forms import by_field, edit_form_of, update_of
 from control_server.peerings.rules.sightings import sessions_seen
-from control_server.peerings.schemas import PeeringEditForm, PeeringForm, PeeringRead, PeeringUpdate, RowId
+from control_server.peerings.schemas import PeeringEditForm, PeeringRead, PeeringUpdate, RowId
 from control_server.policy.dependencies import Reader, Writer
-from control_server.policy.schemas import ChangePreview
+from control_server.policy.pages import PublishForm, publish_page
+from control_server.policy.rules.conflicts import reconciled, remembered
 from shared.kernel.errors import AppError
 from shared.web.forms import drawn_again
 from shared.web.problems import STATUS_OF_KIND
@@ -41,72 +43,43 @@ async def show_peerings(request: Request, _reader: Reader, node_id: NodeId, desk
     )
 
 
-@router.get("/nodes/{node_id}/peerings/new")
-async def show_wizard(
-    request: Request,
-    _writer: Writer,
-    node_id: NodeId,
-    desk: Desk,
-    asn: Annotated[str, Query(max_length=20)] = "",
-) -> Response:
-    """The form of a new peering, with what the registry says of the AS that is asked for."""
-    shown = await _wizard(desk, node_id)
-    shown["as_name"] = await desk.as_name(asn)
-    return render(request, "peerings/wizard.html", typed=PeeringForm(asn=asn), **shown)
-
-
-@router.post("/nodes/{node_id}/peerings/new")
-async def create_from_page(
-    request: Request, writer: Writer, node_id: NodeId, desk: Desk, typed: Annotated[PeeringForm, Form()]
-) -> Response:
-    """Show what the peering would change, or make it: all of it or nothing."""
-    shown = await _wizard(desk, node_id)
-
-    def draw(refusal: AppError) -> Response:
-        told = {**shown, "errors": by_field(refusal)}
-        status = STATUS_OF_KIND[refusal.kind]
-        return render(request, "peerings/wizard.html", status_code=status, typed=typed, **told)
-
-    with drawn_again(draw):
-        made = await desk.peerings.create(writer, create_of(node_id, typed))
-        preview = await desk.peerings.publisher.preview()
-    if preview is not None:
-        shown |= {"preview": preview, "made": made}
-        return render(request, "peerings/wizard.html", typed=typed, **shown)
-    return RedirectResponse(f"/peerings/{made.id}#other-side", status_code=303)
-
-
 @router.get("/peerings/{ident}")
 async def show_peering(request: Request, _reader: Reader, ident: RowId, desk: Desk) -> Response:
-    """One peering: its state, its form, and the text for the other side."""
+    """One peering: its state, its form, what the registry says, and the text for the other side."""
     shown = await _peering(desk, ident)
-    shown["as_name"] = await desk.as_name(str(shown["peering"].asn))
+    shown |= await _registry(desk, shown["peering"])
     return render(request, "peerings/peering.html", **shown)
 
 
-@router.post("/peerings/{ident}")
+@router.post("/peerings/{ident}", dependencies=[IntroducedByEdit])
 async def change_from_page(
-    request: Request, writer: Writer, ident: RowId, desk: Desk, typed: Annotated[PeeringEditForm, Form()]
+    request: Request,
+    writer: Writer,
+    ident: RowId,
+    desk: Desk,
+    typed: Annotated[PeeringEditForm, Form()],
 ) -> Response:
     """Change what the form changes, or show what that would do."""
     shown = await _peering(desk, ident)
     present: PeeringRead = shown["peering"]
     shown["typed"] = typed
+    if typed.edit:
+        return render(request, "peerings/peering.html", **shown)
 
     def draw(refusal: AppError) -> Response:
         told: dict[str, Any] = {**shown, "errors": by_field(refusal)}
         if refusal.code == "fact_changed":
-            # Sent again, the form is about the version that is shown beside it now.
-            told["current"] = edit_form_of(present)
-            told["typed"] = typed.model_copy(update={"version": present.version})
+            told["typed"], told["conflicts"] = reconciled(typed, edit_form_of(present))
         return render(request, "peerings/peering.html", status_code=STATUS_OF_KIND[refusal.kind], **told)
 
+    at = f"/peerings/{ident}"
     with drawn_again(draw):
         await desk.peerings.change(writer, ident, update_of(present, typed), typed.version)
         preview = await desk.peerings.publisher.preview()
     if preview is not None:
-        return render(request, "peerings/peering.html", **{**shown, "preview": preview})
-    return RedirectResponse(f"/peerings/{ident}", status_code=303)
+        crumbs = [*_crumbs(present.node_id), (present.name, at)]
+        return publish_page(request, preview, PublishForm.of(typed, at, at, crumbs))
+    return RedirectResponse(at, status_code=303)
 
 
 @router.post("/peerings/{ident}/enabled")
@@ -130,31 +103,35 @@ async def delete_from_page(writer: Writer, ident: RowId, desk: Desk) -> Response
     return RedirectResponse(f"/nodes/{node_id}/peerings", status_code=303)
 
 
-async def _wizard(desk: PeeringDesk, node_id: str) -> dict[str, Any]:
-    node = await desk.nodes.get(node_id)
-    found = await desk.nodes.find(node_id)
-    preview: ChangePreview | None = None
-    return {
-        "node": node,
-        "routing": found.routing if found else {},
-        "errors": {},
-        "preview": preview,
-        "made": None,
-        "as_name": None,
-    }
+def _crumbs(node_id: str) -> list[tuple[str, str]]:
+    return [(node_id, f"/nodes/{node_id}")]
 
 
 async def _peering(desk: PeeringDesk, ident: str) -> dict[str, Any]:
     peering = await desk.peerings.get(ident)
     snapshot = (await desk.observations.get(peering.node_id)).snapshot
+    source = peering.registry_filter.source(peering.asn) if peering.registry_filter else None
     return {
         "peering": peering,
         "node": await desk.nodes.get(peering.node_id),
         "seen": sessions_seen(snapshot, [peering.name])[peering.name],
         "other": await desk.peerings.other_side(ident),
-        "typed": edit_form_of(peering),
+        "typed": remembered(edit_form_of(peering)),
         "errors": {},
-        "current": None,
-        "preview": None,
-        "as_name": None,
+        "conflicts": (),
+        "registry": None,
+        "checks": (),
+        "filter_source": source,
+        "learned": await desk.learned.find(source) if source else None,
     }
+
+
+async def _registry(desk: PeeringDesk, peering: PeeringRead) -> dict[str, Any]:
+    """What the registry says of the neighbour, and of the prefixes that are named by hand."""
+    policy = peering.session.policy
+    named: list[IPv4Network | IPv6Network] = [
+        entry.prefix for entry in (*(policy.prefix_list or ()), *policy.blackhole)
+    ]
+    registry = await desk.neighbours.describe(peering.asn)
+    checks = (await desk.neighbours.check(peering.asn, named)).items if named else []
+    return {"registry": registry, "checks": checks}

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, StringConstraints
 
+from control_server.neighbours.schemas import RegistryFilter
 from shared.protocol.desired_state.links import Endpoint
 from shared.protocol.desired_state.names import (
     Asn,
@@ -79,6 +80,10 @@ class PeeringDocument(BaseModel):
 
     link: Annotated[TunnelFacts | PlainFacts, Field(discriminator="kind")]
     session: SessionFacts
+    registry_filter: RegistryFilter | None = Field(
+        default=None,
+        description="Take only what the registry lets the neighbour originate; null: what the policy takes",
+    )
 
 
 def _check_preshared(secret: SecretStr) -> SecretStr:
@@ -131,6 +136,7 @@ class PeeringUpdate(PeeringSecrets):
     enabled: bool | None = None
     link: dict[str, Any] | None = None
     session: dict[str, Any] | None = None
+    registry_filter: RegistryFilter | None = Field(default=None, description="Null takes the filter away")
 
 
 class PeeringRead(PeeringDocument):
@@ -230,33 +236,3 @@ class SessionSeen(BaseModel):
     imported: int | None = None
     filtered: int | None = None
     exported: int | None = None
-
-
-class PeeringForm(BaseModel):
-    """The form of a new peering as it was typed."""
-
-    asn: str = ""
-    public_key: str = ""
-    endpoint: str = ""
-    neighbor6: str = ""
-    name: str = ""
-    description: str = ""
-    listen_port: str = ""
-    mtu: str = "1420"
-    keepalive: str = "25"
-    local_pref: str = "100"
-    prepend: str = "0"
-    import_limit: str = "1000"
-    #: Is never drawn again.
-    preshared_key: str = Field(default="", repr=False)
-
-
-class PeeringEditForm(BaseModel):
-    """The form of a peering's changes as it was typed."""
-
-    version: int = 0
-    description: str = ""
-    enabled: str = ""
-    local_pref: str = ""
-    prepend: str = ""
-    import_limit: str = ""

@@ -1,0 +1,1 @@
+"""How changes are read by people, and what the policy's form means."""

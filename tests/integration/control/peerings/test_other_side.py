@@ -1,0 +1,67 @@
+"""The text for the other side, whatever the peering is: BIRD takes it as it is pasted."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.control.enrolment.office import Office
+from tests.integration.control.fleet.yard import peering, routed, wanted
+
+PLAIN = {"kind": "plain", "interface": "eth7", "addresses": [{"address": "172.20.98.1/30"}]}
+TUNNEL = peering("r1")["link"]
+CASES: dict[str, dict[str, Any]] = {
+    "link-local": {},
+    "both families": {
+        "session": {
+            "mode": "split",
+            "neighbor6": "fe80::801",
+            "neighbor4": "172.20.98.2",
+        },
+        "link": {**TUNNEL, "addresses": [{"address": "172.20.98.1/32", "peer": "172.20.98.2"}]},
+    },
+    "plain": {"link": PLAIN, "session": {"neighbor4": "172.20.98.2", "families": [4]}},
+    "every option": {
+        "session": {
+            "neighbor6": "fe80::801",
+            "options": {
+                "bfd": True,
+                "ttl_security": True,
+                "role": "provider",
+                "timers": {"hold": 30, "keepalive": 10},
+            },
+        },
+        "password": "secret",
+    },
+    "over hops": {
+        "session": {"neighbor6": "fd42:16::1", "options": {"multihop": 3}},
+        "link": {**TUNNEL, "addresses": [{"address": "fd42:16::2/64"}]},
+    },
+}
+#: What every router has already, and what a paste of ours stands beside.
+GROUND = "router id 192.0.2.1;\nprotocol device { }\n"
+
+
+async def parsed(text: str, directory: Path) -> str:
+    """What BIRD says of it; nothing where it takes it."""
+    path = directory / "bird.conf"
+    path.write_text(GROUND + text, encoding="utf-8")
+    process = await asyncio.create_subprocess_exec(
+        "bird", "-p", "-c", str(path), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+    )
+    said, _ = await process.communicate()
+    return "" if process.returncode == 0 else said.decode()
+
+
+@pytest.mark.parametrize("case", CASES)
+async def test_bird_takes_what_the_neighbour_pastes(lite: Office, tmp_path: Path, case: str) -> None:
+    node, _ = await routed(lite, 1)
+    made = await wanted(lite, "POST", "/api/v1/peerings", json=peering(node, **CASES[case]))
+    other = await wanted(lite, "GET", f"/api/v1/peerings/{made['id']}/other-side")
+    assert await parsed(other["bird"], tmp_path) == ""
+    if made["link"]["kind"] == "wireguard":
+        for line in ("[Interface]", "[Peer]", f"Endpoint = r1.example:{made['link']['listen_port']}"):
+            assert line in other["wireguard"].splitlines()

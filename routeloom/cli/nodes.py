@@ -11,7 +11,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from routeloom.cli.connection import EXIT_UNREACHABLE, check, fail, find_connection
+from routeloom.cli.asking import Question, ask, print_json
+from routeloom.cli.connection import EXIT_UNREACHABLE, EXIT_USAGE, check, fail, find_connection
 
 app = typer.Typer(no_args_is_help=True, help="Nodes of the fleet.")
 
@@ -32,6 +33,36 @@ def list_nodes(server: Server = None, as_json: AsJson = False) -> None:
         typer.echo("No node yet. Make an enrolment token in the portal under Enrolment.")
         return
     Console().print(_table(answer["items"]))
+
+
+@app.command("label")
+def label_node(
+    node: Annotated[str, typer.Argument(help="The node")],
+    labels: Annotated[
+        list[str], typer.Argument(help="`name=value` sets a label, `name-` takes it away", metavar="LABEL…")
+    ],
+    *,
+    server: Server = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set labels of a node, or take them away; all others stay."""
+    facts = ask(server, Question("GET", f"/api/v1/nodes/{node}/facts"))
+    wanted = dict(facts["labels"])
+    for text in labels:
+        name, equals, value = text.partition("=")
+        if equals:
+            wanted[name] = value
+        elif text.endswith("-"):
+            wanted.pop(text[:-1], None)
+        else:
+            fail(f"{text}: write `name=value`, or `name-` to take it away.", EXIT_USAGE)
+    question = Question("PATCH", f"/api/v1/nodes/{node}", {"labels": wanted}, version=facts["version"])
+    answer = ask(server, question)
+    if as_json:
+        print_json(answer)
+    else:
+        told = ", ".join(f"{name}={value}" for name, value in sorted(answer["labels"].items()))
+        typer.echo(f"{node}: {told or 'no labels'}")
 
 
 def fetch(server: str | None, path: str) -> Any:

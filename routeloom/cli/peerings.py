@@ -95,6 +95,10 @@ def add_peering(  # noqa: PLR0913 - the options of the command
     endpoint: Annotated[str | None, typer.Option("--endpoint", help="Its host and port")] = None,
     listen_port: Annotated[int | None, typer.Option("--listen-port", help="Given out by default")] = None,
     description: Annotated[str, typer.Option("--description")] = "",
+    registry_filter: Annotated[
+        str | None,
+        typer.Option("--registry-filter", help="Take only what `origin` or this as-set may originate"),
+    ] = None,
     preview: Preview = False,
     server: Server = None,
     as_json: AsJson = False,
@@ -113,6 +117,7 @@ def add_peering(  # noqa: PLR0913 - the options of the command
             "listen_port": listen_port,
         },
         "session": {family: neighbor},
+        "registry_filter": None if registry_filter is None else _filter(registry_filter),
     }
     answer = ask(server, Question("POST", _PATH, body, previewed(preview)))
     if as_json:
@@ -136,6 +141,10 @@ def change_peering(  # noqa: PLR0913 - the options of the command
     local_pref: Annotated[int | None, typer.Option("--local-pref")] = None,
     import_limit: Annotated[int | None, typer.Option("--import-limit", help="Prefixes a family")] = None,
     endpoint: Annotated[str | None, typer.Option("--endpoint", help="The neighbour's host and port")] = None,
+    registry_filter: Annotated[
+        str | None,
+        typer.Option("--registry-filter", help="`origin`, an as-set, or `off` for what the policy takes"),
+    ] = None,
     preview: Preview = False,
     server: Server = None,
     as_json: AsJson = False,
@@ -149,6 +158,8 @@ def change_peering(  # noqa: PLR0913 - the options of the command
         session={"policy": policy} if policy else None,
         link=None if endpoint is None else {"endpoint": endpoint or None},
     )
+    if registry_filter is not None:
+        body["registry_filter"] = None if registry_filter == "off" else _filter(registry_filter)
     if not body:
         fail("Name what to change; `--help` lists it.", EXIT_USAGE)
     version = ask(server, Question("GET", f"{_PATH}/{ident}"))["version"]
@@ -173,6 +184,10 @@ def delete_peering(
         show_preview(answer)
     else:
         typer.echo(f"{ident} is deleted.")
+
+
+def _filter(word: str) -> dict[str, str]:
+    return {} if word == "origin" else {"as_set": word}
 
 
 def _given(**values: Any) -> dict[str, Any]:

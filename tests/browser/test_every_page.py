@@ -15,6 +15,7 @@ from routeloom.lite.configuration import Addresses, lite_settings
 from routeloom.lite.home import Home
 from shared.kernel.principal import Role
 from tests.browser.conftest import sign_in
+from tests.browser.fleet import fleet_of
 from tests.browser.pages import NO_PAGES, PAGES, address, routes_of_lite
 from tests.chromium import Desk, desks_at, listen, new_context
 from tests.journeys.lite import Lite
@@ -54,6 +55,7 @@ def world(server: Lite, browser: Browser, invite: Callable[[Role], str]) -> Iter
         desk.accept(invite(Role.ADMIN), "looker")
         made = World({"node_id": "demo", "object_class": "aut-num"})
         made.places |= {"probe_id": finished_probe(server), "key": some_autnum(server)}
+        made.places |= fleet_of(server)
         made.places["passkey_id"] = last_part(desk, "/auth/account", "a[href*='/account/passkeys/']")
         made.places["account_id"] = last_part(desk, "/auth/accounts", "main a[href*='/auth/accounts/']")
         clients = "main a[href*='/auth/clients/']:not([href$='/new'])"

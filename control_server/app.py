@@ -24,10 +24,13 @@ from control_server.desired_state.schemas import MAX_REQUEST_BYTES
 from control_server.enrolment import endpoints as enrolment_endpoints
 from control_server.enrolment import pages as enrolment_pages
 from control_server.flaps import endpoints as flap_endpoints
+from control_server.flaps import pages as flap_pages
 from control_server.flaps import tasks as flap_tasks
 from control_server.health import endpoints as health_endpoints
 from control_server.health import tasks as health_tasks
+from control_server.health.dependencies import NodeHealths, health_of
 from control_server.incidents import endpoints as incident_endpoints
+from control_server.incidents import pages as incident_pages
 from control_server.ipam import endpoints as ipam_endpoints
 from control_server.jobs import endpoints as job_endpoints
 from control_server.jobs import pages as job_pages
@@ -106,6 +109,8 @@ ROUTERS = (
     probe_pages.router,
     enrolment_pages.router,
     api_token_pages.router,
+    flap_pages.router,
+    incident_pages.router,
     alert_pages.router,
     job_pages.router,
     audit_pages.router,
@@ -150,6 +155,7 @@ def _assemble(app: FastAPI, resources: ControlResources) -> Assembled:
     switchboard = Switchboard()
     link = open_link(resources, switchboard)
     app.state.agent_link = link
+    app.state.node_healths = NodeHealths(health_of(resources, link))
     app.state.publishing = open_publishing(resources, link)
     switchboard.when_ready.append(app.state.publishing.republish)
     app.state.report_observers = [health_tasks.observer(resources), flap_tasks.observer(resources)]

@@ -173,6 +173,21 @@ class FlapOverview(BaseModel):
     source: str = Field(description="`kv`, or `sql` where the tier is absent or away")
 
 
+class ChartLine(BaseModel):
+    """One score over the instants of its chart."""
+
+    label: str
+    values: list[float | None]
+
+
+class FlapChart(BaseModel):
+    """Scores over time: what they were, and from `now` on what becomes of them if nothing more happens."""
+
+    at: list[datetime]
+    now: datetime
+    lines: list[ChartLine]
+
+
 class RatePoint(BaseModel):
     """Prefix updates of one bucket. A bucket that is missing was not measured; it is not zero."""
 

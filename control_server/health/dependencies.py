@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -9,7 +10,10 @@ from fastapi import Depends, Request
 from control_server.agents.dependencies import Link, directory
 from control_server.agents.service import AgentLink
 from control_server.health.repository import HealthRepository
+from control_server.health.schemas import NodeHealth
 from control_server.health.service import HealthRecorder, HealthRetention, HealthService, HealthWatch, Views
+from control_server.nodes.errors import NodeNotFound
+from control_server.nodes.schemas import HealthRead
 from control_server.resources import ControlResources
 from shared.kernel.principal import Principal, Scope
 from shared.web.principals import Require
@@ -22,6 +26,28 @@ def _views(resources: ControlResources, link: AgentLink) -> Views:
 def health_of(resources: ControlResources, link: AgentLink) -> HealthService:
     """Health for people."""
     return HealthService(_views(resources, link), resources.cache)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeHealths:
+    """Health as the list of nodes shows it."""
+
+    health: HealthService
+
+    async def judged(self, node_id: str | None) -> dict[str, tuple[str, HealthRead]]:
+        """By node, of one or all: the liveness that it was judged by, and the health."""
+        try:
+            nodes = (
+                (await self.health.fleet()).nodes if node_id is None else [await self.health.node(node_id)]
+            )
+        except NodeNotFound:
+            return {}
+        return {node.node_id: (node.liveness, _read(node)) for node in nodes}
+
+
+def _read(node: NodeHealth) -> HealthRead:
+    codes = [reason.code for reason in node.reasons]
+    return HealthRead(state=node.state, reasons=codes, since=node.since)
 
 
 def recorder_of(resources: ControlResources) -> HealthRecorder:

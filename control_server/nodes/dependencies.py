@@ -25,7 +25,8 @@ from shared.web.transactions import Session
 
 
 def _nodes(request: Request, session: Session, agents: Agents, audit: AuditTrail) -> NodeService:
-    return NodeService(NodeRepository(session), agents, audit, request.app.state.resources.now)
+    state = request.app.state
+    return NodeService(NodeRepository(session), agents, audit, state.resources.now, state.node_healths)
 
 
 def as_names(resources: ControlResources) -> AsNames:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from node_agent.apply import daemon
@@ -13,6 +15,7 @@ from node_agent.bird.client import BirdConversation, conversing
 from node_agent.bird.neighbors import read_bfd_sessions, read_ospf_neighbors
 from node_agent.bird.protocols import Channel
 from node_agent.bird.protocols import ProtocolState as BirdProtocol
+from node_agent.bird.times import take_since
 from shared.kernel.clock import Clock
 from shared.kernel.errors import AppError
 from shared.protocol.fleet import (
@@ -28,6 +31,7 @@ from shared.protocol.fleet import (
 )
 
 _TOLD = 1000
+_REBOOT = re.compile(r"^Last reboot on (.+)$")
 _OBSERVED = Part(sight=Sight.OBSERVED)
 
 
@@ -59,6 +63,7 @@ class Snapshots:
                 return RuntimeSnapshot(
                     taken_at=taken_at,
                     bird_version=str(running.version),
+                    bird_started_at=await self._started_at(conversation),
                     running=running.identity,
                     routing=_OBSERVED,
                     protocols=tuple(map(_protocol, found)),
@@ -68,6 +73,14 @@ class Snapshots:
         except AppError as error:
             unseen = Part(sight=Sight.UNAVAILABLE, reason=error.detail[:_TOLD])
             return RuntimeSnapshot(taken_at=taken_at, routing=unseen)
+
+    async def _started_at(self, conversation: BirdConversation) -> datetime | None:
+        reply = await conversation.ask("show status")
+        for line in reply.lines:
+            if (found := _REBOOT.match(line.text.strip())) is not None:
+                since, _ = take_since(found[1].split(), daemon.local_time(self.now))
+                return since.instant
+        return None
 
     async def _bfd(self, conversation: BirdConversation) -> tuple[BfdState, ...]:
         found = read_bfd_sessions(await conversation.ask("show bfd sessions"), daemon.local_time(self.now))

@@ -54,6 +54,18 @@ class FlapHistory:
         order = (FlapTransition.at.desc(), FlapTransition.id.desc())
         return (await self.session.scalars(query.order_by(*order).limit(limit))).all()
 
+    async def charges_of(
+        self, subjects: Sequence[tuple[str, str, str]], begin: datetime
+    ) -> Sequence[FlapTransition]:
+        """What these subjects were charged with since an instant, oldest first."""
+        if not subjects:
+            return []
+        columns = (FlapTransition.node_id, FlapTransition.kind, FlapTransition.subject)
+        query = select(FlapTransition).where(
+            tuple_(*columns).in_(subjects), FlapTransition.at >= begin, FlapTransition.weight > 0
+        )
+        return (await self.session.scalars(query.order_by(FlapTransition.at, FlapTransition.id))).all()
+
     async def count_others(self, node_id: str, name: str, begin: datetime, end: datetime) -> int:
         """Other sessions of a node that moved between two instants."""
         query = select(func.count(FlapTransition.subject.distinct())).where(
@@ -78,15 +90,6 @@ class FlapHistory:
             .group_by(*columns)
         )
         return {(node, kind, name): number for node, kind, name, number in await self.session.execute(query)}
-
-    async def last_of(self, subjects: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str, str], Any]:
-        """The last thing that happened to each of these."""
-        if not subjects:
-            return {}
-        columns = (FlapTransition.node_id, FlapTransition.kind, FlapTransition.subject)
-        newest = select(func.max(FlapTransition.id)).where(tuple_(*columns).in_(subjects)).group_by(*columns)
-        query = select(FlapTransition).where(FlapTransition.id.in_(newest))
-        return {(row.node_id, row.kind, row.subject): row for row in await self.session.scalars(query)}
 
     async def rates(self, node_id: str, since: datetime) -> Sequence[PrefixRate]:
         """Buckets of a node, oldest first."""

@@ -143,20 +143,21 @@ class FlapTables:
             prefixes={row.prefix: _entry(row, paths.get(row.prefix, [])) for row in rows},
         )
 
-    async def write_prefixes(self, held: Holding, base: PrefixBase, *, from_nothing: float | None) -> None:
-        """Put all of it in the tables, in the place of what was there."""
-        node_id = held.node_id
-        for table in (NodePrefixFlapPath, NodePrefixFlap):
-            await self.session.execute(delete(table).where(table.node_id == node_id))
-        await self._add_all(
-            NodePrefixFlap,
-            [_prefix_row(node_id, prefix, entry) for prefix, entry in base.prefixes.items()],
-        )
+    async def write_prefixes(
+        self, held: Holding, base: PrefixBase, before: PrefixBase | None, *, from_nothing: float | None
+    ) -> None:
+        """Put all of it in the tables. `before` stands there, so that only the difference is written."""
+        known = before.prefixes if before is not None else {}
+        new = {prefix: entry for prefix, entry in base.prefixes.items() if known.get(prefix) != entry}
+        gone = [*new, *(prefix for prefix in known if prefix not in base.prefixes)]
+        await self._remove_prefixes(held.node_id, None if before is None else gone)
+        rows = [_prefix_row(held.node_id, prefix, entry) for prefix, entry in new.items()]
+        await self._add_all(NodePrefixFlap, rows)
         await self._add_all(
             NodePrefixFlapPath,
             [
-                {"node_id": node_id, "prefix": prefix, "position": position, "path": path}
-                for prefix, entry in base.prefixes.items()
+                {"node_id": held.node_id, "prefix": prefix, "position": position, "path": path}
+                for prefix, entry in new.items()
                 for position, path in enumerate(entry.paths)
             ],
         )
@@ -211,6 +212,17 @@ class FlapTables:
             node: PrefixBase(recent=tuple(document["q"]), taken_at=document["t"], prefixes=entries[node])
             for node, document in documents.items()
         }
+
+    async def _remove_prefixes(self, node_id: str, prefixes: Sequence[str] | None) -> None:
+        """Remove these rows of a node, or all of them."""
+        for table in (NodePrefixFlapPath, NodePrefixFlap):
+            whole = delete(table).where(table.node_id == node_id)
+            if prefixes is None:
+                await self.session.execute(whole)
+                continue
+            for begin in range(0, len(prefixes), _AT_ONCE):
+                some = prefixes[begin : begin + _AT_ONCE]
+                await self.session.execute(whole.where(table.prefix.in_(some)))
 
     async def _keep(self, held: Holding, document: Mapping[str, Any], from_nothing: float | None) -> None:
         at = None if from_nothing is None else datetime.fromtimestamp(from_nothing, UTC)

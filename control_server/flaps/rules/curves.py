@@ -25,6 +25,28 @@ def past_of(history: Sequence[TransitionRead], begin: datetime, now: datetime) -
     return [*points, *_falling(score, max(score.at, begin.timestamp()), now.timestamp())]
 
 
+def instants(now: datetime, span: timedelta, step: timedelta) -> list[datetime]:
+    """Instants around now, as far back as ahead, with now among them."""
+    count = span // step
+    return [now + step * number for number in range(-count, count + 1)]
+
+
+def values_at(
+    charges: Sequence[TransitionRead], current: float, at: Sequence[datetime], now: datetime
+) -> list[float | None]:
+    """The score at each instant. `charges` are in order of time; what the score is now is known better."""
+    present = Score(current, now.timestamp())
+    return [
+        round((present if instant >= now else _last(charges, instant)).now(instant.timestamp()), 1)
+        for instant in at
+    ]
+
+
+def _last(charges: Sequence[TransitionRead], instant: datetime) -> Score:
+    before = [event for event in charges if event.at <= instant]
+    return Score(before[-1].after, before[-1].at.timestamp()) if before else Score()
+
+
 def future_of(score: Score, now: datetime, span: timedelta) -> list[CurvePoint]:
     """The curve from now on."""
     begin = now.timestamp()

@@ -29,6 +29,17 @@ class Outcome(Generic[BaseT]):
     taken: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted(Generic[BaseT]):
+    """What SQL is to keep."""
+
+    base: BaseT
+    #: What stands there; None where that is not known, and all of it is written.
+    before: BaseT | None = None
+    #: Since when it counts, where it began with nothing.
+    from_nothing: float | None = None
+
+
 class Book(ABC, Generic[BaseT, SeenT]):
     """One kind of hot state."""
 
@@ -59,7 +70,7 @@ class Book(ABC, Generic[BaseT, SeenT]):
         """What SQL keeps."""
 
     @abstractmethod
-    async def write(self, tables: FlapTables, held: Holding, base: BaseT, from_nothing: float | None) -> None:
+    async def write(self, tables: FlapTables, held: Holding, wanted: Wanted[BaseT]) -> None:
         """Let SQL keep all of it."""
 
 
@@ -93,11 +104,9 @@ class SessionBook(Book[SessionBase, SeenNode]):
         """What SQL keeps."""
         return await tables.read_sessions(held)
 
-    async def write(
-        self, tables: FlapTables, held: Holding, base: SessionBase, from_nothing: float | None
-    ) -> None:
+    async def write(self, tables: FlapTables, held: Holding, wanted: Wanted[SessionBase]) -> None:
         """Let SQL keep all of it."""
-        await tables.write_sessions(held, base, from_nothing=from_nothing)
+        await tables.write_sessions(held, wanted.base, from_nothing=wanted.from_nothing)
 
 
 class PrefixBook(Book[PrefixBase, SeenReport]):
@@ -130,8 +139,6 @@ class PrefixBook(Book[PrefixBase, SeenReport]):
         """What SQL keeps."""
         return await tables.read_prefixes(held)
 
-    async def write(
-        self, tables: FlapTables, held: Holding, base: PrefixBase, from_nothing: float | None
-    ) -> None:
+    async def write(self, tables: FlapTables, held: Holding, wanted: Wanted[PrefixBase]) -> None:
         """Let SQL keep all of it."""
-        await tables.write_prefixes(held, base, from_nothing=from_nothing)
+        await tables.write_prefixes(held, wanted.base, wanted.before, from_nothing=wanted.from_nothing)

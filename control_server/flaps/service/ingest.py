@@ -19,7 +19,7 @@ from control_server.flaps.rules.looks import Happening
 from control_server.flaps.rules.prefixes import SeenChange, SeenReport, active_until
 from control_server.flaps.rules.snapshots import seen_in
 from control_server.flaps.schemas import Heard, Level, PrefixesHeard, SubjectKind
-from control_server.flaps.service.books import BaseT, Book, Outcome, PrefixBook, SeenT, SessionBook
+from control_server.flaps.service.books import BaseT, Book, Outcome, PrefixBook, SeenT, SessionBook, Wanted
 from control_server.flaps.store import HotState
 from control_server.incidents.schemas import Finding, IncidentKind, Severity
 from control_server.incidents.service import IncidentLedger
@@ -117,15 +117,16 @@ class Bookkeeping(Generic[BaseT, SeenT]):
             tables = FlapTables(session)
             held = await tables.hold(told.node_id, self.book.kind, told.fence)
             if held is not None:
-                await self.book.write(tables, held, base, None)
+                await self.book.write(tables, held, Wanted(base))
 
     async def _in_tables(self, tables: FlapTables, held: Holding, told: Told[SeenT]) -> None:
-        outcome = self.book.step(await self.book.read(tables, held), told.seen)
+        before = await self.book.read(tables, held)
+        outcome = self.book.step(before, told.seen)
         if not outcome.taken:
             return
         await self._note(tables, held, told, outcome)
         began = held.kept.from_nothing_at if held.in_sql else told.seen.taken_at
-        await self.book.write(tables, held, outcome.base, began)
+        await self.book.write(tables, held, Wanted(outcome.base, before, began))
 
     async def _note(
         self, tables: FlapTables, held: Holding, told: Told[SeenT], outcome: Outcome[BaseT]

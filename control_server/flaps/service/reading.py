@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -13,6 +13,8 @@ from control_server.flaps.rules.prefixes import BUCKET_SECONDS
 from control_server.flaps.rules.reads import reads_of
 from control_server.flaps.rules.score import FORGOTTEN, Score
 from control_server.flaps.schemas import (
+    ChartLine,
+    FlapChart,
     FlapExplanation,
     FlapOverview,
     FlapRead,
@@ -34,6 +36,9 @@ _KINDS_OF: dict[SubjectKind | None, tuple[SubjectKind, ...]] = {
 }
 _DAY = timedelta(hours=24)
 _PAST = timedelta(hours=2)
+_STEP = timedelta(minutes=3)
+#: More lines than that nobody tells apart.
+_LINES = 4
 #: Events of one subject that explain its score; more would have fallen to nothing since.
 _HISTORY = 200
 #: Prefixes that a page can show; the rest is a number.
@@ -72,6 +77,23 @@ class FlapService:
             source="kv" if remembered.from_tier else "sql",
         )
 
+    async def chart(self, reads: Sequence[FlapRead]) -> FlapChart:
+        """The highest of these over time. Of prefixes no single change is kept, so they are not drawn."""
+        now = self.now()
+        drawn = [read for read in reads if read.kind is not SubjectKind.PREFIX and read.score][:_LINES]
+        subjects = [(read.node_id, str(read.kind), read.subject) for read in drawn]
+        async with self.database.reading() as session:
+            rows = await FlapHistory(session).charges_of(subjects, now - 2 * _PAST)
+        at = curves.instants(now, _PAST, _STEP)
+        lines = []
+        for read, subject in zip(drawn, subjects, strict=True):
+            told = [row for row in rows if (row.node_id, row.kind, row.subject) == subject]
+            charges = [TransitionRead.model_validate(row) for row in told]
+            label = f"{read.node_id} {read.subject}".strip()
+            values = curves.values_at(charges, read.score, at, now)
+            lines.append(ChartLine(label=label, values=values))
+        return FlapChart(at=at, now=now, lines=lines)
+
     async def node(self, node_id: str) -> list[FlapRead]:
         """Every session of a node, whatever its score, and its restless prefixes."""
         return await self.of_nodes([node_id])
@@ -92,6 +114,19 @@ class FlapService:
     async def whole_node(self, node_id: str) -> FlapExplanation:
         """Why the score of a node itself is what it is. Raises FlapUnknown."""
         return await self._explained(node_id, SubjectKind.NODE, "")
+
+    async def chosen(
+        self, overview: FlapOverview, node_id: str | None, session: str, prefix: str
+    ) -> FlapExplanation | None:
+        """What is asked for, else the highest score; None where nothing has one. Raises FlapUnknown."""
+        if node_id is not None and prefix:
+            return await self.prefix(node_id, prefix)
+        if node_id is not None:
+            return await (self.session(node_id, session) if session else self.whole_node(node_id))
+        if not overview.items:
+            return None
+        top = overview.items[0]
+        return await self._explained(top.node_id, top.kind, top.subject)
 
     async def transitions(
         self, node_id: str | None = None, subject: str | None = None, limit: int = 100

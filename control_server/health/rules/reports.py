@@ -27,7 +27,7 @@ from shared.protocol.fleet import (
 
 #: WireGuard makes new keys every two minutes while there is traffic, and tries for ninety seconds more.
 _HANDSHAKE_AGE = timedelta(seconds=215)
-_MOST_FALLEN = 50
+_MOST_FALLEN = 200
 _WORDS = 300
 _WORST_FIRST = (SessionState.DOWN, SessionState.UNKNOWN, SessionState.DISABLED, SessionState.ESTABLISHED)
 

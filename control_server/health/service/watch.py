@@ -65,6 +65,10 @@ class HealthWatch:
         for view, health in judged:
             findings += findings_of(view, health, now)
         unseen = {health.node_id for _, health in judged if cannot_be_seen(health)}
+        async with self.views.database.reading() as session:
+            quiet = not findings and not await IncidentLedger.within(session).any_open()
+        if quiet:
+            return
         async with self.views.database.transaction() as session:
             await IncidentLedger.within(session).reconcile(findings, unseen, now)
 

@@ -51,6 +51,10 @@ class IncidentLedger:
         """Those of these kinds that are open."""
         return [IncidentRead.model_validate(row) for row in await self.incidents.list_open(kinds)]
 
+    async def any_open(self) -> bool:
+        """Whether there is one."""
+        return await self.incidents.count_open() > 0
+
     async def forget(self, before: datetime) -> None:
         """Remove what was closed before an instant."""
         await self.incidents.remove_before(before)

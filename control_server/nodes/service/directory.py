@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from control_server.agents.models import Agent
 from control_server.agents.service import AgentDirectory
@@ -15,6 +17,7 @@ from control_server.nodes.repository import NodeRepository
 from control_server.nodes.schemas import (
     AgentRead,
     GenerationRead,
+    HealthRead,
     MaintenanceRead,
     NodeCreate,
     NodeList,
@@ -22,6 +25,13 @@ from control_server.nodes.schemas import (
 )
 from shared.kernel.clock import Clock
 from shared.kernel.principal import Principal
+
+
+class HealthSource(Protocol):
+    """Whoever judges nodes by all that is known of them."""
+
+    async def judged(self, node_id: str | None) -> Mapping[str, tuple[str, HealthRead]]:
+        """By node, of one or all: the liveness that it was judged by, and the health."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +42,15 @@ class NodeService:
     agents: AgentDirectory
     audit: Audit
     now: Clock
+    #: None: health is what the link alone says.
+    healths: HealthSource | None = None
 
     async def list(self) -> NodeList:
         """Every node."""
         agents = await self.agents.by_node()
         found = await self.nodes.list_all()
-        items = [self._read(node, agents.get(node.id)) for node in found]
+        judged = await self.healths.judged(None) if self.healths else {}
+        items = [self._read(node, agents.get(node.id), judged) for node in found]
         return NodeList(items=items, total=len(items))
 
     async def get(self, node_id: str) -> NodeRead:
@@ -45,7 +58,8 @@ class NodeService:
         node = await self.nodes.find(node_id)
         if node is None:
             raise NodeNotFound(f"No node is called {node_id!r}.")
-        return self._read(node, await self.agents.find(node_id))
+        judged = await self.healths.judged(node_id) if self.healths else {}
+        return self._read(node, await self.agents.find(node_id), judged)
 
     async def find(self, node_id: str) -> Node | None:
         """The facts of a node, for other features."""
@@ -56,7 +70,7 @@ class NodeService:
         if await self.nodes.find(wanted.node_id) is not None:
             raise NodeExists(f"A node called {wanted.node_id!r} exists already; choose another id.")
         node = await self.ensure(actor, wanted)
-        return self._read(node, None)
+        return self._read(node, None, {})
 
     async def ensure(self, actor: Principal, wanted: NodeCreate) -> Node:
         """The node with this id, added where there is none."""
@@ -88,8 +102,14 @@ class NodeService:
         await self.agents.dismiss(node_id)
         self.audit.note(actor, "agent.reset", ("node", node_id))
 
-    def _read(self, node: Node, agent: Agent | None) -> NodeRead:
+    def _read(
+        self, node: Node, agent: Agent | None, judged: Mapping[str, tuple[str, HealthRead]]
+    ) -> NodeRead:
         liveness = self.agents.liveness_of(agent)
+        judged_by, health = judged.get(node.id, (None, None))
+        if health is None or judged_by != liveness:
+            # What was judged a moment ago by another link is not what is so now.
+            health = rules.health(liveness, agent.last_seen_at if agent else None)
         heartbeat = self.agents.heartbeat_of(node.id)
         return NodeRead(
             node_id=node.id,
@@ -98,7 +118,7 @@ class NodeService:
             labels=node.labels,
             lifecycle=node.lifecycle,
             liveness=liveness,
-            health=rules.health(liveness, agent.last_seen_at if agent else None),
+            health=health,
             generation=GenerationRead(
                 desired=node.generation or None, applied=heartbeat.applied_generation if heartbeat else None
             ),

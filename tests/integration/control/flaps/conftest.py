@@ -10,6 +10,7 @@ from shared.database import DatabaseSettings, open_database
 from shared.database.migrations import upgrade
 from shared.testing.servers import KeyValueServer, PostgresServer
 from tests.integration.control.conftest import copied
+from tests.integration.control.enrolment.office import Office, open_office
 from tests.integration.control.flaps.stage import Stage, open_stage
 
 
@@ -45,7 +46,7 @@ async def stage(database_url: str, kv_url: str | None, tmp_path: Path) -> AsyncI
 
 
 @pytest.fixture
-async def lite(migrated: Path, tmp_path: Path) -> AsyncIterator[Stage]:
+async def lite_stage(migrated: Path, tmp_path: Path) -> AsyncIterator[Stage]:
     """SQLite, and no tier."""
     async with open_stage(copied(migrated, tmp_path), tmp_path) as opened:
         yield opened
@@ -56,3 +57,10 @@ async def forget(stage: Stage) -> None:
     if stage.resources.kv.configured:
         node = stage.router.node_id
         await stage.resources.kv.delete(BGP_FLAPS.key(node=node), PREFIX_FLAPS.key(node=node))
+
+
+@pytest.fixture
+async def lite_office(migrated: Path, tmp_path: Path) -> AsyncIterator[Office]:
+    """A whole server as Lite has it."""
+    async with open_office(copied(migrated, tmp_path), tmp_path) as opened:
+        yield opened

@@ -22,7 +22,7 @@ from shared.protocol.fleet import Part, ProtocolState, RuntimeSnapshot, Sight
 from tests.integration.control.enrolment.office import HandClock
 
 #: Longer than any pause of a busy machine: nothing here is about how long an answer takes.
-PATIENT = timedelta(seconds=5)
+PATIENT = timedelta(seconds=2)
 HOLD_TIMER = "BGP Error: Hold timer expired"
 
 

@@ -155,7 +155,7 @@ class TestPrefixes:
 
 
 class TestReading:
-    async def test_the_fleet_takes_as_many_statements_as_one_node(self, lite: Stage) -> None:
+    async def test_the_fleet_takes_as_many_statements_as_one_node(self, lite_stage: Stage) -> None:
         from sqlalchemy import event
 
         counted: list[str] = []
@@ -167,15 +167,17 @@ class TestReading:
         for nodes in (1, 8):
             for number in range(nodes):
                 node_id = f"n{number}"
-                await add_node(lite.resources, node_id)
-                lite.router = Router(node_id, {"f": Session("f", lite.clock() - timedelta(hours=1))})
-                await lite.tell()
-                await lite.report((PREFIX, ChangeKind.CHANGED))
-            async with lite.resources.database.reading() as session:
+                await add_node(lite_stage.resources, node_id)
+                lite_stage.router = Router(
+                    node_id, {"f": Session("f", lite_stage.clock() - timedelta(hours=1))}
+                )
+                await lite_stage.tell()
+                await lite_stage.report((PREFIX, ChangeKind.CHANGED))
+            async with lite_stage.resources.database.reading() as session:
                 engine = session.get_bind().engine
             event.listen(engine, "before_cursor_execute", count)
             counted.clear()
-            await lite.flaps.overview()
+            await lite_stage.flaps.overview()
             event.remove(engine, "before_cursor_execute", count)
             numbers.append(len([text for text in counted if text.startswith("SELECT")]))
         assert numbers[0] == numbers[1] > 0

@@ -1,0 +1,42 @@
+"""Portal routes of flaps."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query, Request, Response
+
+from control_server.flaps.dependencies import FlapReader, Flaps
+from control_server.flaps.schemas import SubjectKind
+from control_server.nodes.schemas import NodeId
+from shared.web.rendering import render
+from shared.web.routing import Router
+
+router = Router(include_in_schema=False)
+
+Name = Annotated[str, Query(max_length=128)]
+_SHOWN = 50
+
+
+@router.get("/flaps")
+async def show_flaps(
+    request: Request,
+    _reader: FlapReader,
+    flaps: Flaps,
+    node: Annotated[NodeId | None, Query()] = None,
+    session: Name = "",
+    prefix: Name = "",
+) -> Response:
+    """Scores of sessions and prefixes, the highest first, and why the chosen one is what it is."""
+    overview = await flaps.overview()
+    chosen = await flaps.chosen(overview, node, session, prefix)
+    return render(
+        request,
+        "flaps/flaps.html",
+        overview=overview,
+        chosen=chosen,
+        chart=await flaps.chart(overview.items),
+        sessions=[read for read in overview.items if read.kind is not SubjectKind.PREFIX],
+        prefixes=[read for read in overview.items if read.kind is SubjectKind.PREFIX][:_SHOWN],
+        transitions=await flaps.transitions(limit=_SHOWN),
+    )

@@ -137,24 +137,6 @@ CONTROL_NAVIGATION: tuple[NavigationItem, ...] = (
         shortcut="v",
     ),
     NavigationItem(
-        "flaps",
-        _("Flaps"),
-        "/flaps",
-        "activity",
-        group=_("Observe"),
-        scope=Scope.FLEET_READ,
-        shortcut="f",
-    ),
-    NavigationItem(
-        "incidents",
-        _("Incidents"),
-        "/incidents",
-        "alert-circle",
-        group=_("Observe"),
-        scope=Scope.FLEET_READ,
-        shortcut="i",
-    ),
-    NavigationItem(
         "tiers", _("Tiers"), "/tiers", "database", group=_("Observe"), scope=Scope.TIERS_READ, shortcut="k"
     ),
     NavigationItem(

@@ -8,7 +8,6 @@ from shared.testing.servers import KeyValueServer
 from tests.integration.control.probes.conftest import (  # noqa: F401 - fixtures
     clock,
     on_sqlite,
-    plain_logs,
     sqlite_template,
 )
 from tests.integration.control.probes.stage import HandClock, Prepared, serving, settings_of

@@ -9,7 +9,6 @@ from tests.integration.control.probes.conftest import (  # noqa: F401 - fixtures
     clock,
     on_postgres,
     on_sqlite,
-    plain_logs,
     postgres_template,
     sqlite_template,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -46,7 +47,11 @@ def captcha(
 ) -> None:
     """Ask for a captcha from now on; the secret of the site key is read from standard input."""
     module = importlib.import_module("routeloom.stack.passwords")
-    secret = typer.prompt("Secret of the site key", hide_input=True, err=True)
+    secret = (
+        typer.prompt("Secret of the site key", hide_input=True, err=True)
+        if sys.stdin.isatty()
+        else sys.stdin.readline().strip()
+    )
     with _refusals():
         path = secrets / "init" / "passwords.json"
         passwords = module.load_or_make(path)

@@ -23,7 +23,7 @@ that ask a server find it by `--server`, else `ROUTELOOM_URL`, else the Lite of 
 `ROUTELOOM_TOKEN`, else the `admin-token` of that Lite."""
 _STATUSES = (
     ("0", "done"),
-    ("1", "the server refused, or the probe did not end well"),
+    ("1", "the server refused, the probe did not end well, or the doctor found something to mend"),
     ("2", "the command was not understood, or no server or token is known"),
     ("3", "the server does not answer"),
     ("69", "something that is needed is not available now; the sentence says what"),

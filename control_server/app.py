@@ -55,10 +55,12 @@ from control_server.probes import pages as probe_pages
 from control_server.probes import tasks as probe_tasks
 from control_server.resources import ControlResources, open_resources
 from control_server.routing import endpoints as routing_endpoints
+from control_server.routing import pages as routing_pages
 from control_server.routing import tasks as routing_tasks
 from control_server.routing.dependencies import table_keeper
 from control_server.settings import ControlSettings
 from control_server.traffic import endpoints as traffic_endpoints
+from control_server.traffic import pages as traffic_pages
 from control_server.traffic import tasks as traffic_tasks
 from control_server.worker import job_kinds, work_loops
 from shared.kernel.clock import utc_now
@@ -93,6 +95,7 @@ ROUTERS = (
     routing_endpoints.router,
     routing_endpoints.nodes,
     routing_endpoints.agents,
+    routing_endpoints.metrics,
     audit_endpoints.router,
     health_endpoints.router,
     flap_endpoints.router,
@@ -107,6 +110,8 @@ ROUTERS = (
     peering_pages.router,
     desired_state_pages.router,
     probe_pages.router,
+    traffic_pages.router,
+    routing_pages.router,
     enrolment_pages.router,
     api_token_pages.router,
     flap_pages.router,

@@ -63,3 +63,27 @@ class JobMetrics:
                 "routeloom_jobs_reclaimed", "Jobs of workers that were gone", ("queue",), registry=registry
             ),
         )
+
+
+class FleetMetrics:
+    """Series of `/metrics/fleet`: by node and session, for those of the inventory alone.
+
+    Made anew for each reading; what is not known has no value at all, which is not zero.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        """Register the series."""
+
+        def gauge(name: str, meaning: str, *labels: str) -> Gauge:
+            return Gauge(f"routeloom_{name}", meaning, ("node", *labels), registry=registry)
+
+        self.up = gauge("node_up", "Whether the agent is online")
+        self.seen = gauge("node_last_seen_timestamp_seconds", "When the agent was heard last")
+        self.generation = gauge("node_generation", "Generation, desired and applied", "kind")
+        self.prefixes = gauge("node_prefixes", "Prefixes with a best route", "family")
+        self.traffic = gauge("node_traffic_bits_per_second", "Of all links, last 5 minutes", "direction")
+        self.session_up = gauge("session_up", "Whether the session is Established", "session")
+        self.session_since = gauge(
+            "session_since_timestamp_seconds", "Since when the session is as it is", "session"
+        )
+        self.session_routes = gauge("session_routes", "Routes of the session", "session", "channel", "kind")

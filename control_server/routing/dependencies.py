@@ -7,10 +7,23 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from control_server.ipam.dependencies import IpamOf
 from control_server.nodes.dependencies import Nodes, as_names
 from control_server.nodes.service import NodeService
+from control_server.observations.dependencies import ObservationsOf
+from control_server.peerings.dependencies import peering_register
+from control_server.peerings.service import PeeringRegister
 from control_server.resources import ControlResources
-from control_server.routing.service import BestPathWatch, RouteRetention, RoutingService, TableKeeper
+from control_server.routing.repository import NumbersRepository
+from control_server.routing.service import (
+    BestPathWatch,
+    FleetExposition,
+    RouteRetention,
+    RoutingService,
+    TableKeeper,
+)
+from control_server.traffic.dependencies import Traffic
+from shared.web.transactions import Session
 
 
 def routing_service(resources: ControlResources) -> RoutingService:
@@ -54,3 +67,19 @@ def _desk(routing: Routing, nodes: Nodes) -> RoutingDesk:
 
 
 Desk = Annotated[RoutingDesk, Depends(_desk)]
+
+
+def _register(request: Request, session: Session, ipam: IpamOf) -> PeeringRegister:
+    return peering_register(session, ipam, request.app.state.resources.now)
+
+
+Register = Annotated[PeeringRegister, Depends(_register)]
+
+
+def _exposition(
+    session: Session, nodes: Nodes, observations: ObservationsOf, traffic: Traffic, register: Register
+) -> FleetExposition:
+    return FleetExposition(nodes, observations, NumbersRepository(session), traffic, register)
+
+
+Exposition = Annotated[FleetExposition, Depends(_exposition)]

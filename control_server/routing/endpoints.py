@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Path, Query
+from fastapi import Path, Query, Response
+from prometheus_client import CONTENT_TYPE_LATEST
 
 from control_server.agents.dependencies import AgentNode
 from control_server.nodes.schemas import NodeId
 from control_server.policy.dependencies import Reader
-from control_server.routing.dependencies import Desk, Routing, Tables
+from control_server.routing.dependencies import Desk, Exposition, Routing, Tables
 from control_server.routing.schemas import (
     ChangeRead,
     FleetRoutingRead,
@@ -28,6 +29,7 @@ from shared.web.routing import Router
 router = Router(prefix="/api/v1/routing", tags=["routing"])
 nodes = Router(prefix="/api/v1/nodes/{node_id}", tags=["routing"])
 agents = Router(prefix="/api/v1/agent/reports", tags=["agent"])
+metrics = Router(include_in_schema=False)
 
 PrefixText = Annotated[str, Query(min_length=1, max_length=64, description="A prefix or an address")]
 Asn = Annotated[int, Path(ge=0, lt=2**32)]
@@ -110,3 +112,9 @@ async def list_route_changes(
 async def report_prefixes(node_id: AgentNode, report: PrefixReport, tables: Tables) -> PrefixAcknowledged:
     """Routes of a node; the same report that goes over the socket, and the same answer."""
     return await tables.take(node_id, report)
+
+
+@metrics.get("/metrics/fleet")
+async def read_fleet_metrics(_reader: Reader, exposition: Exposition) -> Response:
+    """Nodes and sessions of the inventory in the Prometheus text format."""
+    return Response(await exposition.text(), media_type=CONTENT_TYPE_LATEST)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry
 
-from control_server.metrics import JobMetrics, ProbeMetrics
+from control_server.metrics import FleetMetrics, JobMetrics, ProbeMetrics
 from registry_server.metrics import RegistryMetrics, watch_protocols
 from routeloom.reference.markdown import page as whole
 from routeloom.reference.markdown import table
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _INTRODUCTION = """`GET /metrics`, `/auth/metrics` and `/registry/metrics` in the Prometheus text
-format. Labels are bounded sets, never ids. Counters end in `_total` on the wire."""
+format. Labels are bounded sets, never ids, except in `GET /metrics/fleet`, which needs `fleet:read` and has
+one series for each node and session of the inventory. Counters end in `_total` on the wire."""
 
 
 def page() -> str:
@@ -46,6 +47,7 @@ def _control() -> CollectorRegistry:
     registry = CollectorRegistry()
     ProbeMetrics.in_registry(registry, lambda: 0)
     JobMetrics.in_registry(registry)
+    FleetMetrics(registry)
     return registry
 
 

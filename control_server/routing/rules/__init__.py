@@ -1,6 +1,6 @@
 """Decisions about routes: what a report means, and where a prefix stands among others."""
 
-from control_server.routing.rules.places import covering, highest_of, network_of, place_of, span
+from control_server.routing.rules.places import as_number, covering, highest_of, network_of, place_of, span
 from control_server.routing.rules.reports import (
     NO_REASON,
     REASONS,
@@ -15,6 +15,7 @@ from control_server.routing.rules.reports import (
 __all__ = [
     "NO_REASON",
     "REASONS",
+    "as_number",
     "best_change",
     "best_of",
     "cause",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
 from control_server.routing.errors import PrefixNotUnderstood
 from control_server.routing.schemas import Place
 
 _LONGEST_TEXT = 64
+_AS_NUMBER = re.compile(r"^(?:AS)?(\d{1,10})$", re.IGNORECASE | re.ASCII)
+_NUMBERS = 2**32
 Network = IPv4Network | IPv6Network
 
 
@@ -32,6 +35,12 @@ def place_of(network: Network) -> Place:
 def highest_of(network: Network) -> str:
     """The key that no prefix within this one lies behind."""
     return _key(network, int(network.broadcast_address))
+
+
+def as_number(text: str) -> int | None:
+    """The AS number that a person typed, with or without `AS`; None where it is something else."""
+    found = _AS_NUMBER.match(text.strip())
+    return int(found[1]) if found and int(found[1]) < _NUMBERS else None
 
 
 def span(text: str) -> tuple[str, str]:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import structlog
 
@@ -135,6 +136,18 @@ class RoutingService:
         """Prefixes with a best route that origin validation calls invalid."""
         async with self.database.reading() as session:
             return _listed(await LookupRepository(session).invalid(_SHOWN + 1))
+
+    async def place_of(self, words: str) -> str:
+        """The page of what a person typed: an AS number, a prefix, or the prefix that an address lies in.
+
+        Raises PrefixNotUnderstood.
+        """
+        number = rules.as_number(words)
+        if number is not None:
+            return f"/routing/origins/{number}"
+        found = await self.matching(words) if "/" not in words else None
+        prefix = found.prefix if found else rules.place_of(rules.network_of(words)).prefix
+        return f"/routing/prefix?prefix={quote(prefix, safe='')}"
 
     async def origins(self) -> OriginList:
         """Origins of most prefixes."""

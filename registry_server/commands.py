@@ -18,6 +18,7 @@ from registry_server.mirror.schemas import MirrorSettings, SyncRead, SyncTrigger
 from registry_server.mirror.store.repository import read_checkout
 from registry_server.objects.schemas import Problem, Severity
 from registry_server.objects.service import find_problems
+from registry_server.policy.service import find_objections
 from registry_server.resources import open_resources
 from registry_server.roas.schemas import RoaFormat
 from registry_server.roas.service.exports import RoaService
@@ -123,6 +124,29 @@ def _document(files: int, listed: Sequence[tuple[str, Problem]], counts: Mapping
     rows = [{"path": path, "severity": problem.severity, **problem._asdict()} for path, problem in listed]
     document = {"files": files, "counts": {each.value: counts[each] for each in Severity}, "problems": rows}
     return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+@app.command("policy")
+def policy(
+    directory: Annotated[Path, typer.Argument(help="A registry's repository on this host.", exists=True)],
+    base: Annotated[str, typer.Argument(help="Branch or commit before the change.")],
+    *,
+    revision: Annotated[str, typer.Option(help="Branch or commit with the change.")] = "HEAD",
+    maintainer: Annotated[
+        str | None, typer.Option("--mntner", help="Who asks for the change; without it, names alone count.")
+    ] = None,
+) -> None:
+    """Show what the registry's own rules have against a change; exit status 1 where there is anything."""
+
+    async def look() -> None:
+        before, after = [await read_checkout(directory, each, MirrorSettings()) for each in (base, revision)]
+        objections = find_objections(before, after, maintainer)
+        for path, code, detail in objections:
+            typer.echo(f"{path}: {detail} [{code}]")
+        if objections:
+            raise typer.Exit(1)
+
+    run(look())
 
 
 @app.command("roas")

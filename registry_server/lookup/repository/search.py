@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, func, literal, select, tuple_
+from sqlalchemy import ColumnElement, case, func, literal, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
@@ -32,11 +32,11 @@ class SearchRepository:
         return [((row[0], row[1], row[2]), _hit(row)) for row in rows]
 
     @staticmethod
-    def statement(wanted: Question, after: tuple[int, str, int] | None, limit: int) -> Select[Any]:
+    def statement(wanted: Question, after: tuple[int, str, int] | None, limit: int) -> Any:
         """The question in SQL."""
         rank = _rank(wanted)
         columns = (ObjectRow.object_class, ObjectRow.key, TextRow.title, ObjectRow.indexed)
-        query: Select[Any] = (
+        query: Any = (
             select(rank.label("rank"), ObjectRow.folded, ObjectRow.id, *columns)
             .outerjoin(TextRow, TextRow.object_id == ObjectRow.id)
             .where(*(_has(word) for word in wanted.words))

@@ -109,3 +109,15 @@ def test_check_writes_the_same_as_json(sample: tuple[Upstream, Manifest]) -> Non
     )
     assert sum(found["counts"].values()) == len(manifest.planted)
     assert all(each["detail"] for each in found["problems"])
+
+
+def test_policy_judges_what_lies_between_two_commits(upstream: Upstream) -> None:
+    upstream.commit({"data/mntner/FOO-MNT": f"mntner:             FOO-MNT\n{END}".encode()})
+    upstream.git("branch", "before", "master")
+    upstream.commit({"data/mntner/FOO-MNT": f"mntner:             FOO-MNT\nremarks: x\n{END}".encode()})
+    asked = ["policy", str(upstream.directory), "before", "--revision", "master", "--mntner"]
+    allowed = CliRunner().invoke(app, [*asked, "foo-mnt"])
+    assert (allowed.exit_code, allowed.stdout) == (0, "")
+    refused = CliRunner().invoke(app, [*asked, "BAR-MNT"])
+    assert refused.exit_code == 1
+    assert refused.stdout == "data/mntner/FOO-MNT: FOO-MNT is maintained by others [policy_not_yours]\n"

@@ -32,20 +32,22 @@ from control_server.health.dependencies import NodeHealths, health_of
 from control_server.incidents import endpoints as incident_endpoints
 from control_server.incidents import pages as incident_pages
 from control_server.ipam import endpoints as ipam_endpoints
+from control_server.ipam import pages as ipam_pages
 from control_server.jobs import endpoints as job_endpoints
 from control_server.jobs import pages as job_pages
 from control_server.jobs import tasks as job_tasks
 from control_server.metrics import JobMetrics
+from control_server.neighbours import endpoints as neighbour_endpoints
 from control_server.nodes import endpoints as node_endpoints
 from control_server.nodes import pages as node_pages
 from control_server.observations import endpoints as observation_endpoints
-from control_server.observations import pages as observation_pages
 from control_server.observations import tasks as observation_tasks
 from control_server.operators import dependencies as operator_dependencies
 from control_server.operators import pages as operator_pages
 from control_server.peerings import endpoints as peering_endpoints
 from control_server.peerings import pages as peering_pages
 from control_server.policy import endpoints as policy_endpoints
+from control_server.policy import pages as policy_pages
 from control_server.portal import endpoints as portal_endpoints
 from control_server.portal import pages as portal_pages
 from control_server.portal.dependencies import what_pages_show
@@ -88,6 +90,7 @@ ROUTERS = (
     ipam_endpoints.router,
     peering_endpoints.peerings,
     peering_endpoints.links,
+    neighbour_endpoints.router,
     observation_endpoints.router,
     observation_endpoints.agents,
     traffic_endpoints.router,
@@ -106,8 +109,9 @@ ROUTERS = (
     portal_endpoints.router,
     portal_pages.router,
     node_pages.router,
-    observation_pages.router,
     peering_pages.router,
+    policy_pages.router,
+    ipam_pages.router,
     desired_state_pages.router,
     probe_pages.router,
     traffic_pages.router,
@@ -165,10 +169,10 @@ def _assemble(app: FastAPI, resources: ControlResources) -> Assembled:
     switchboard.when_ready.append(app.state.publishing.republish)
     app.state.report_observers = [health_tasks.observer(resources), flap_tasks.observer(resources)]
     observation_tasks.hear(switchboard, resources, app.state.report_observers)
-    desired_state_socket.hear(switchboard, resources, link)
     traffic_tasks.hear(switchboard, resources)
     app.state.table_keeper = table_keeper(resources, flap_tasks.best_paths(resources))
     routing_tasks.hear(switchboard, app.state.table_keeper)
+    desired_state_socket.hear(switchboard, resources, link)
     operator_dependencies.prepare(app, resources)
     app.state.fleet_pulse = FleetPulse(lambda: what_pages_show(resources, link))
     return Assembled(

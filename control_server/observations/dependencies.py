@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from control_server.nodes.dependencies import AsNamesOf, Nodes
-from control_server.nodes.service import NodeService
 from control_server.observations.repository import ObservationRepository
 from control_server.observations.service import Listening, Observations
 from shared.web.transactions import Session
@@ -32,20 +28,3 @@ def _listening(request: Request) -> Listening:
 
 ObservationsOf = Annotated[Observations, Depends(_observations)]
 ListeningOf = Annotated[Listening, Depends(_listening)]
-
-
-@dataclass(frozen=True, slots=True)
-class NodeLook:
-    """What the page of a node asks."""
-
-    nodes: NodeService
-    observations: Observations
-    #: The registry's name of an AS, where it has one and answers.
-    as_name: Callable[[str], Awaitable[str | None]]
-
-
-def _look(nodes: Nodes, seen: ObservationsOf, names: AsNamesOf) -> NodeLook:
-    return NodeLook(nodes, seen, names.name_of)
-
-
-Look = Annotated[NodeLook, Depends(_look)]

@@ -10,12 +10,25 @@ from fastapi import Depends, Request
 from sse_starlette import ServerSentEvent
 
 from control_server.agents.service import AgentLink
+from control_server.flaps.dependencies import Flaps, flaps_as_text
+from control_server.health.dependencies import Health, health_as_text
+from control_server.incidents.dependencies import Incidents, incidents_as_text
 from control_server.keys import REGISTRY
-from control_server.nodes.dependencies import fleet_as_text
-from control_server.portal.service import FleetPulse, TierService
+from control_server.nodes.dependencies import Nodes, fleet_as_text
+from control_server.observations.dependencies import ObservationsOf
+from control_server.portal.service import (
+    DashboardService,
+    FleetPulse,
+    NodeMeasures,
+    NodeTabs,
+    TierService,
+)
 from control_server.probes.dependencies import Probes, recent_as_text
 from control_server.probes.schemas import ProbeFilter, ProbeSummary
 from control_server.resources import ControlResources
+from control_server.routing.dependencies import Routing
+from control_server.traffic.dependencies import Traffic
+from shared.cache import Cache, TierProber
 from shared.kernel.principal import Principal, Scope
 from shared.web.principals import Require
 from shared.web.streams import sse
@@ -43,12 +56,39 @@ def _pulse(request: Request) -> PulseStream:
 FleetPulseOf = Annotated[PulseStream, Depends(_pulse)]
 
 
+def _watched(request: Request) -> list[tuple[Cache, TierProber]]:
+    watched: WatchedTiers = request.app.state.tiers
+    return [(tier.cache, tier.prober) for tier in watched.tiers]
+
+
+def _dashboard(
+    request: Request, health: Health, incidents: Incidents, traffic: Traffic, routing: Routing
+) -> DashboardService:
+    return DashboardService(health, incidents, traffic, routing, _watched(request))
+
+
+DashboardOf = Annotated[DashboardService, Depends(_dashboard)]
+
+
+def _tabs(
+    nodes: Nodes, observations: ObservationsOf, health: Health, flaps: Flaps, incidents: Incidents
+) -> NodeTabs:
+    return NodeTabs(nodes, observations, health, flaps, incidents)
+
+
+def _measures(nodes: Nodes, routing: Routing, traffic: Traffic) -> NodeMeasures:
+    return NodeMeasures(nodes, routing, traffic)
+
+
+Tabs = Annotated[NodeTabs, Depends(_tabs)]
+Measures = Annotated[NodeMeasures, Depends(_measures)]
+
+
 TiersReader = Annotated[Principal, Depends(Require(Scope.TIERS_READ))]
 
 
 def _tiers(request: Request) -> TierService:
-    watched: WatchedTiers = request.app.state.tiers
-    return TierService([(tier.cache, tier.prober) for tier in watched.tiers], REGISTRY)
+    return TierService(_watched(request), REGISTRY)
 
 
 Tiers = Annotated[TierService, Depends(_tiers)]
@@ -64,4 +104,7 @@ RecentProbes = Annotated[list[ProbeSummary], Depends(_recent)]
 async def what_pages_show(resources: ControlResources, link: AgentLink) -> str:
     """A text that differs when the dashboard or the list of nodes would look different."""
     fleet = await fleet_as_text(resources, link)
-    return f"{fleet} {await recent_as_text(resources, _SHOWN)}"
+    changes = (health_as_text, flaps_as_text, incidents_as_text)
+    return " ".join(
+        [fleet, await recent_as_text(resources, _SHOWN), *[await say(resources) for say in changes]]
+    )

@@ -1,8 +1,10 @@
-"""Shapes of the tiers page and its JSON twin."""
+"""Shapes of the pages that join features, and of the tiers page's JSON twin."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -77,3 +79,51 @@ class TiersRead(BaseModel):
     """Both tiers."""
 
     items: list[TierRead]
+
+
+class Cell(StrEnum):
+    """How one session is drawn."""
+
+    UP = "up"
+    DOWN = "down"
+    UNKNOWN = "unknown"
+    MAINTENANCE = "maintenance"
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Nodes by whether they run what they should."""
+
+    in_sync: int
+    reporting: int
+    #: The others, by state.
+    others: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Traffic at one point, in bit/s."""
+
+    received: float | None
+    sent: float | None
+    #: Of what was received, against the period before; None where that is not known.
+    change: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TierGlance:
+    """One tier in a word, as the prober of this process saw it last."""
+
+    tier: str
+    state: str
+    latency_ms: float | None
+    memory_share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """One line of what happened to a node. `kind`: health, flap, opened or closed."""
+
+    at: datetime
+    kind: str
+    what: object

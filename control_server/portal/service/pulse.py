@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 #: How often the fleet is looked at while somebody watches, however many they are.
 _LOOK_EVERY = 1.0
+#: What is measured is measured so often, and charts of it are drawn anew.
+_MEASURED_EVERY = 30.0
 #: A quiet stream still says this often that it lives.
 _BEAT_EVERY = 10.0
 
@@ -32,13 +34,17 @@ class FleetPulse:
         return self._digest
 
     async def changes(self) -> AsyncIterator[str]:
-        """`changed` when it is so, `beat` in between, for as long as it is read."""
+        """`changed` when it is so, `measured` now and then, `beat` in between, for as long as it is read."""
         known = await self.digest()
         yield "beat"
-        quiet = 0.0
+        quiet = unmeasured = 0.0
         while True:
             await asyncio.sleep(_LOOK_EVERY)
             quiet += _LOOK_EVERY
+            unmeasured += _LOOK_EVERY
+            if unmeasured >= _MEASURED_EVERY:
+                unmeasured = 0.0
+                yield "measured"
             now = await self.digest()
             if now != known:
                 known, quiet = now, 0.0

@@ -48,7 +48,7 @@ function later() {
 }
 
 export function start() {
-  for (const name of ["changed", "state", "done"]) {
+  for (const name of ["changed", "measured", "state", "done"]) {
     document.addEventListener(`stream-${name}`, () => {
       wanted.add(name);
       later();

@@ -1,0 +1,52 @@
+"""Transactions that are cancelled, again and again, leave nothing behind that keeps a process from ending."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_PROGRAM = """
+import asyncio, sys
+from sqlalchemy import text
+from shared.database import DatabaseSettings, open_database
+
+COUNTED = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)"
+SLOW = f"{COUNTED} SELECT count(*) FROM n"
+
+async def work(database, begun):
+    async with database.reading() as session:
+        await session.execute(text("SELECT 1"))
+        begun.set()
+        await session.execute(text(SLOW))
+
+async def main(cancellations, closes):
+    database = open_database(DatabaseSettings.model_validate({"url": f"sqlite:///{sys.argv[1]}"}))
+    async with database.transaction() as session:
+        await session.execute(text("CREATE TABLE t (i INTEGER)"))
+    begun = asyncio.Event()
+    task = asyncio.create_task(work(database, begun))
+    await begun.wait()
+    for _ in range(cancellations):
+        await asyncio.sleep(0.01)
+        task.cancel()
+    await asyncio.wait({task})
+    if closes:
+        async with database.reading() as session:
+            assert (await session.execute(text("SELECT 1"))).scalar() == 1
+        await database.close()
+
+with asyncio.Runner() as runner:
+    runner.run(main(int(sys.argv[2]), sys.argv[3] == "closes"))
+print("ended")
+"""
+
+
+@pytest.mark.parametrize("then", ["closes", "leaves"])
+@pytest.mark.parametrize("cancellations", [1, 2, 3])
+def test_the_process_ends(tmp_path: Path, cancellations: int, then: str) -> None:
+    command = [sys.executable, "-c", _PROGRAM, str(tmp_path / "x.db"), str(cancellations), then]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout) == (0, "ended\n"), ended.stderr

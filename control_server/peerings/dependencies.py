@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends, Form, Request
+from fastapi import Depends, Form, Query, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.agents.dependencies import Agents
 from control_server.ipam.dependencies import IpamOf
 from control_server.ipam.service import Ipam
 from control_server.neighbours.dependencies import LearnedOf, NeighboursOf
-from control_server.neighbours.service import LearnedBook, Neighbours
+from control_server.neighbours.schemas import NeighbourRead
+from control_server.neighbours.service import LearnedBook
 from control_server.nodes.dependencies import Nodes
 from control_server.nodes.rules import as_number
 from control_server.nodes.service import NodeService
@@ -22,7 +23,7 @@ from control_server.peerings.repository import PeeringRepository
 from control_server.peerings.rules.forms import filter_source
 from control_server.peerings.schemas import PeeringCreate, PeeringEditForm, PeeringForm, PeeringUpdate, RowId
 from control_server.peerings.service import Links, PeeringRegister, Peerings
-from control_server.policy.dependencies import Writer, WritingOf
+from control_server.policy.dependencies import Reader, Writer, WritingOf
 from shared.kernel.clock import Clock
 
 
@@ -51,12 +52,34 @@ async def _introduced_for(
         await found.introduce(wanted.registry_filter.source(asn))
 
 
-async def _introduced_by_form(
-    _writer: Writer, typed: Annotated[PeeringForm, Form()], found: NeighboursOf
-) -> None:
-    source = filter_source(typed, as_number(typed.asn))
+@dataclass(frozen=True, slots=True)
+class FilledForm:
+    """The wizard's form, and what the registry says of the network that it names."""
+
+    typed: PeeringForm
+    registry: NeighbourRead | None
+
+
+async def _filled(_writer: Writer, typed: Annotated[PeeringForm, Form()], found: NeighboursOf) -> FilledForm:
+    asn = as_number(typed.asn)
+    source = filter_source(typed, asn)
     if source is not None:
         await found.introduce(source)
+    return FilledForm(typed, await found.describe(asn) if asn is not None else None)
+
+
+async def _named(
+    _writer: Writer, found: NeighboursOf, asn: Annotated[str, Query(max_length=20)] = ""
+) -> FilledForm:
+    number = as_number(asn)
+    return FilledForm(PeeringForm(asn=asn), await found.describe(number) if number is not None else None)
+
+
+async def _neighbour_of(
+    request: Request, _reader: Reader, ident: RowId, found: NeighboursOf
+) -> NeighbourRead | None:
+    asn = await _asn_of(request, ident)
+    return await found.describe(asn) if asn is not None else None
 
 
 async def _introduced_by_edit(
@@ -77,11 +100,13 @@ async def _asn_of(request: Request, ident: str) -> int | None:
     return row.asn if row is not None else None
 
 
-#: The registry is asked for what a filter is made of, before the request's transaction begins. They stand
-#: before whatever opens it.
+#: The registry is asked before the request's transaction begins, never while it holds the database. So these
+#: stand before whatever opens it.
 Introduced = Depends(_introduced)
 IntroducedFor = Depends(_introduced_for)
-IntroducedByForm = Depends(_introduced_by_form)
+Filled = Annotated[FilledForm, Depends(_filled)]
+Named = Annotated[FilledForm, Depends(_named)]
+NeighbourOf = Annotated[NeighbourRead | None, Depends(_neighbour_of)]
 IntroducedByEdit = Depends(_introduced_by_edit)
 
 PeeringsOf = Annotated[Peerings, Depends(_peerings)]
@@ -92,12 +117,7 @@ def _relations(peerings: PeeringsOf, links: LinksOf) -> tuple[Peerings, Links]:
     return peerings, links
 
 
-def _registry(found: NeighboursOf, book: LearnedOf) -> tuple[Neighbours, LearnedBook]:
-    return found, book
-
-
 RelationsOf = Annotated[tuple[Peerings, Links], Depends(_relations)]
-RegistryOf = Annotated[tuple[Neighbours, LearnedBook], Depends(_registry)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +128,12 @@ class PeeringDesk:
     links: Links
     nodes: NodeService
     observations: Observations
-    neighbours: Neighbours
     learned: LearnedBook
 
 
-def _desk(writers: RelationsOf, nodes: Nodes, seen: ObservationsOf, registry: RegistryOf) -> PeeringDesk:
+def _desk(writers: RelationsOf, nodes: Nodes, seen: ObservationsOf, book: LearnedOf) -> PeeringDesk:
     peerings, links = writers
-    return PeeringDesk(peerings, links, nodes, seen, *registry)
+    return PeeringDesk(peerings, links, nodes, seen, book)
 
 
 Desk = Annotated[PeeringDesk, Depends(_desk)]

@@ -37,7 +37,7 @@ def file_differences(before: Mapping[str, str], after: Mapping[str, str]) -> lis
 def _walk(path: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:
     if before == after:
         return
-    old, new = _named(before), _named(after)
+    old, new = _named(before, beside=after), _named(after, beside=before)
     if old is None or new is None:
         yield path, before, after
         return
@@ -45,10 +45,12 @@ def _walk(path: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:
         yield from _walk(f"{path}.{name}" if path else str(name), old.get(name), new.get(name))
 
 
-def _named(value: Any) -> Mapping[str, Any] | None:
+def _named(value: Any, *, beside: Any) -> Mapping[str, Any] | None:
     """The value as a mapping; None for what is compared as a whole."""
     if isinstance(value, Mapping):
         return value
+    if value == [] and isinstance(beside, list) and _named(beside, beside=None) is not None:
+        return {}  # its first member comes, or its last one goes, by name like any other
     if not isinstance(value, list) or not value or not all(isinstance(member, Mapping) for member in value):
         return None
     for name in _NAMES:

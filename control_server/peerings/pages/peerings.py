@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Network, IPv6Network
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import Form, Request, Response
 from fastapi.responses import RedirectResponse
 
+from control_server.neighbours.rules import may_originate
+from control_server.neighbours.schemas import NeighbourRead, PrefixCheck
 from control_server.nodes.schemas import NodeId
-from control_server.peerings.dependencies import Desk, IntroducedByEdit, PeeringDesk
+from control_server.peerings.dependencies import Desk, IntroducedByEdit, NeighbourOf, PeeringDesk
 from control_server.peerings.rules.forms import by_field, edit_form_of, update_of
 from control_server.peerings.rules.sightings import sessions_seen
 from control_server.peerings.schemas import PeeringEditForm, PeeringRead, PeeringUpdate, RowId
@@ -44,10 +46,12 @@ async def show_peerings(request: Request, _reader: Reader, node_id: NodeId, desk
 
 
 @router.get("/peerings/{ident}")
-async def show_peering(request: Request, _reader: Reader, ident: RowId, desk: Desk) -> Response:
+async def show_peering(
+    request: Request, _reader: Reader, ident: RowId, registry: NeighbourOf, desk: Desk
+) -> Response:
     """One peering: its state, its form, what the registry says, and the text for the other side."""
     shown = await _peering(desk, ident)
-    shown |= await _registry(desk, shown["peering"])
+    shown |= {"registry": registry, "checks": _checks(registry, shown["peering"])}
     return render(request, "peerings/peering.html", **shown)
 
 
@@ -126,12 +130,10 @@ async def _peering(desk: PeeringDesk, ident: str) -> dict[str, Any]:
     }
 
 
-async def _registry(desk: PeeringDesk, peering: PeeringRead) -> dict[str, Any]:
-    """What the registry says of the neighbour, and of the prefixes that are named by hand."""
+def _checks(registry: NeighbourRead | None, peering: PeeringRead) -> Sequence[PrefixCheck]:
+    """What the registry says of the prefixes that are named by hand."""
+    if registry is None or not registry.routes_known:
+        return ()
     policy = peering.session.policy
-    named: list[IPv4Network | IPv6Network] = [
-        entry.prefix for entry in (*(policy.prefix_list or ()), *policy.blackhole)
-    ]
-    registry = await desk.neighbours.describe(peering.asn)
-    checks = (await desk.neighbours.check(peering.asn, named)).items if named else []
-    return {"registry": registry, "checks": checks}
+    named = [entry.prefix for entry in (*(policy.prefix_list or ()), *policy.blackhole)]
+    return [may_originate(registry.routes, prefix) for prefix in named]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import Form, Query, Request, Response
+from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse
 
+from control_server.neighbours.schemas import NeighbourRead
 from control_server.nodes.rules import as_number
 from control_server.nodes.schemas import NodeId, RoutingFacts
-from control_server.peerings.dependencies import Desk, IntroducedByForm, PeeringDesk
+from control_server.peerings.dependencies import Desk, Filled, Named, PeeringDesk
 from control_server.peerings.rules.derived import KEEPALIVE, completed, derived
 from control_server.peerings.rules.forms import by_field, create_of, unfolded
 from control_server.peerings.schemas import PeeringForm, TunnelFacts
@@ -25,82 +26,67 @@ from shared.web.routing import Router
 
 router = Router(include_in_schema=False)
 
-AsnText = Annotated[str, Query(max_length=20)]
-
 
 @router.get("/peerings/new")
 async def begin(
     request: Request,
     _writer: Writer,
+    named: Named,
     desk: Desk,
-    asn: AsnText = "",
     node: Annotated[NodeId | None, Query()] = None,
 ) -> Response:
     """The first two steps: whose network, and at which node."""
-    number = as_number(asn)
-    if number is not None and node is not None:
+    registry, asn = named.registry, named.typed.asn
+    if registry is not None and node is not None:
         return RedirectResponse(f"/nodes/{node}/peerings/new?{urlencode({'asn': asn})}", status_code=303)
-    nodes = (await desk.nodes.list()).items
-    registry = await desk.neighbours.describe(number) if number is not None else None
-    step = 2 if number is not None else 1
     shown: dict[str, Any] = {
-        "step": step,
-        "asn": number,
+        "step": 1 if registry is None else 2,
         "node": None,
-        "nodes": nodes,
+        "nodes": (await desk.nodes.list()).items,
         "chosen": node,
         "registry": registry,
+        "errors": _asn_errors(asn),
     }
-    return render(
-        request, "peerings/begin.html", typed=PeeringForm(asn=asn), errors=_asn_errors(asn), **shown
-    )
+    return render(request, "peerings/begin.html", typed=named.typed, **shown)
 
 
 @router.get("/nodes/{node_id}/peerings/new")
 async def show_wizard(
-    request: Request, _writer: Writer, node_id: NodeId, desk: Desk, asn: AsnText = ""
+    request: Request, _writer: Writer, named: Named, node_id: NodeId, desk: Desk
 ) -> Response:
     """The third step; without an AS number the first."""
-    shown = await _wizard(desk, node_id, asn)
+    shown = await _wizard(desk, node_id, named.registry)
     if shown["asn"] is None:
-        return render(
-            request,
-            "peerings/begin.html",
-            typed=PeeringForm(asn=asn),
-            **{**shown, "errors": _asn_errors(asn)},
-        )
-    typed = PeeringForm(asn=asn, keepalive=KEEPALIVE)
+        told = {**shown, "errors": _asn_errors(named.typed.asn)}
+        return render(request, "peerings/begin.html", typed=named.typed, **told)
+    typed = named.typed.model_copy(update={"keepalive": KEEPALIVE})
     return render(request, "peerings/wizard.html", **shown, **_derived(shown, typed))
 
 
-@router.post("/nodes/{node_id}/peerings/new", dependencies=[IntroducedByForm])
+@router.post("/nodes/{node_id}/peerings/new")
 async def create_from_page(
-    request: Request,
-    writer: Writer,
-    node_id: NodeId,
-    desk: Desk,
-    typed: Annotated[PeeringForm, Form()],
+    request: Request, writer: Writer, filled: Filled, node_id: NodeId, desk: Desk
 ) -> Response:
     """Show what the peering would change, or make it: all of it or nothing."""
-    shown = await _wizard(desk, node_id, typed.asn)
-    filled = _derived(shown, unfolded(typed))
-    if typed.edit:
-        return render(request, "peerings/wizard.html", **shown, **filled)
+    shown = await _wizard(desk, node_id, filled.registry)
+    shown |= _derived(shown, unfolded(filled.typed))
+    if filled.typed.edit:
+        return render(request, "peerings/wizard.html", **shown)
 
     def draw(refusal: AppError) -> Response:
         status = STATUS_OF_KIND[refusal.kind]
-        told = {**shown, **filled, "errors": by_field(refusal)}
+        told = {**shown, "errors": by_field(refusal)}
         return render(request, "peerings/wizard.html", status_code=status, **told)
 
     with drawn_again(draw):
-        wanted = await desk.peerings.with_sealed_key(create_of(node_id, filled["typed"]))
+        wanted = await desk.peerings.with_sealed_key(create_of(node_id, shown["typed"]))
         made = await desk.peerings.create(writer, wanted)
         other = await desk.peerings.other_side(made.id)
         preview = await desk.peerings.publisher.preview()
     if preview is None:
         return RedirectResponse(f"/peerings/{made.id}#other-side", status_code=303)
     sealed = wanted.link.preshared_key if isinstance(wanted.link, TunnelFacts) else None
-    return _last_look(request, preview, {**shown, **filled, "other": other, "made": made}, sealed or "")
+    return _last_look(request, preview, {**shown, "other": other, "made": made}, sealed or "")
 
 
 def _last_look(request: Request, preview: ChangePreview, shown: dict[str, Any], sealed: str) -> Response:
@@ -112,22 +98,20 @@ def _last_look(request: Request, preview: ChangePreview, shown: dict[str, Any], 
     return render(request, "peerings/review.html", **told, **shown_changes(preview))
 
 
-async def _wizard(desk: PeeringDesk, node_id: str, asn: str) -> dict[str, Any]:
+async def _wizard(desk: PeeringDesk, node_id: str, registry: NeighbourRead | None) -> dict[str, Any]:
     node = await desk.nodes.get(node_id)
     found = await desk.nodes.find(node_id)
-    number = as_number(asn)
-    step: Literal[1, 3] = 1 if number is None else 3
     return {
         "node": node,
         "chosen": node_id,
         "nodes": [],
         "routing": RoutingFacts.model_validate(found.routing if found else {}),
         "errors": {},
-        "asn": number,
-        "step": step,
-        "registry": await desk.neighbours.describe(number) if number is not None else None,
+        "asn": registry.asn if registry is not None else None,
+        "step": 1 if registry is None else 3,
+        "registry": registry,
         "pooled": await desk.peerings.offers_ports(),
-        "others": await desk.peerings.of_network(number) if number is not None else [],
+        "others": await desk.peerings.of_network(registry.asn) if registry is not None else [],
     }
 
 

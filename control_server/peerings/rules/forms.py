@@ -20,6 +20,8 @@ from control_server.policy.schemas import FactForm
 from shared.kernel.errors import AppError, FieldError
 from shared.protocol.desired_state.peerings import CRYPTO_WIREGUARD, CRYPTO_WIREGUARD_PRESHARED
 
+#: What stands in the field where there is no limit.
+NO_LIMIT = "off"
 _FIELDS = {
     "link.peer_public_key": "public_key",
     "link.endpoint": "endpoint",
@@ -107,7 +109,7 @@ def _policy(typed: PeeringForm) -> dict[str, Any]:
     return {
         **_given("local_pref", typed.local_pref),
         **_given("prepend", typed.prepend),
-        "import_limit": {"prefixes": limit} if limit else None,
+        "import_limit": _limit(limit),
         "quality": {
             **_given("latency", typed.latency),
             **_given("bandwidth", typed.bandwidth),
@@ -120,6 +122,13 @@ def _filter(typed: PeeringForm | PeeringEditForm) -> dict[str, Any] | None:
     if not typed.registry_filter:
         return None
     return {"as_set": typed.as_set.strip()} if typed.registry_filter == "set" else {}
+
+
+def _limit(text: str) -> dict[str, str] | str | None:
+    """A number, none at all, or the default."""
+    if text.lower() == NO_LIMIT:
+        return NO_LIMIT
+    return {"prefixes": text} if text else None
 
 
 def _given(name: str, text: str) -> dict[str, str]:
@@ -140,7 +149,7 @@ def edit_form_of(peering: PeeringRead) -> PeeringEditForm:
         keepalive=_text(tunnel.keepalive) if tunnel else "",
         local_pref=str(policy.local_pref),
         prepend=str(policy.prepend),
-        import_limit=str(policy.import_limit.prefixes) if policy.import_limit else "",
+        import_limit=str(policy.import_limit.prefixes) if policy.import_limit else NO_LIMIT,
         latency=str(policy.quality.latency) if policy.quality else "",
         bandwidth=str(policy.quality.bandwidth) if policy.quality else "",
         bfd="yes" if peering.session.options.bfd else "",
@@ -189,7 +198,7 @@ def _changed_session(changed: Mapping[str, str]) -> dict[str, Any]:
     }
     if "import_limit" in changed:
         limit = changed["import_limit"]
-        policy["import_limit"] = {"prefixes": limit} if limit else None
+        policy["import_limit"] = _limit(limit)
     quality = {name: changed[name] or None for name in ("latency", "bandwidth") if name in changed}
     if quality:
         policy["quality"] = quality

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import os
 import re
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,17 @@ from tests.integration.control.fleet.test_pages import form_of
 from tests.integration.control.fleet.yard import match, peering, routed, wanted
 
 MANY = 50
+
+
+async def insisted(office: Office, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """The answer to whoever comes again when told that too many write just now."""
+    for _ in range(20):
+        answer = await office.admin.post(path, json=body)
+        if answer.status_code != 503:
+            break
+    assert answer.status_code == 201, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
 
 
 def some_key() -> str:
@@ -31,7 +43,7 @@ async def test_fifty_who_ask_at_once_get_fifty_ports_and_no_port_twice(on_each_d
     async def one(number: int) -> int:
         link = {"kind": "wireguard", "peer_public_key": some_key()}
         body = peering(node, f"p{number}x", link=link, session={"neighbor6": f"fe80::{number + 2:x}"})
-        return int((await wanted(office, "POST", "/api/v1/peerings", json=body))["link"]["listen_port"])
+        return int((await insisted(office, "/api/v1/peerings", body))["link"]["listen_port"])
 
     given = await asyncio.gather(*(one(number) for number in range(MANY)))
     assert sorted(given) == list(range(51820, 51820 + MANY))
@@ -52,7 +64,7 @@ async def test_fifty_nodes_at_once_get_loopbacks_and_numbers_of_their_own(on_eac
 
     async def one(number: int) -> dict[str, str]:
         body = {"node_id": f"n{number}", "routing": {"asn": 4242429900}}
-        await wanted(office, "POST", "/api/v1/nodes", json=body)
+        await insisted(office, "/api/v1/nodes", body)
         found: dict[str, str] = (await wanted(office, "GET", f"/api/v1/nodes/n{number}/facts"))["routing"]
         return found
 

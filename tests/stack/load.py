@@ -19,7 +19,7 @@ PATHS = (
     "/auth/.well-known/openid-configuration",
     "/api/v1/tiers",
 )
-_PAUSE = 0.15
+_PAUSE = 0.2
 _PATIENCE = 15
 
 

@@ -31,7 +31,8 @@ def wait_for(what: str, condition: Callable[[], bool], seconds: float = _PATIENC
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"did not come true: {what}"
-        time.sleep(0.3)
+        # A token has a rate, and the load uses the same one.
+        time.sleep(1)
 
 
 def invitation(stack: Installation) -> str:

@@ -21,6 +21,7 @@ from shared.kernel.errors import AppError
 from shared.protocol.fleet import Sight
 from shared.protocol.reports import (
     MAX_CHANGES,
+    MAX_UNPACKED_BYTES,
     PrefixAcknowledged,
     PrefixChange,
     PrefixReport,
@@ -42,6 +43,10 @@ _MANY = 200
 #: BIRD computes the instant anew at each display; what differs by less is the same.
 _SAME = timedelta(milliseconds=500)
 _TOLD = 1000
+#: Of one report, written out; a server reads twice as much.
+_PART_BYTES = MAX_UNPACKED_BYTES * 3 // 8
+#: Of a prefix and of a route without its path, with room to spare.
+_PREFIX_BYTES, _ROUTE_BYTES = 64, 400
 
 #: What tells whether a prefix moved: its routes without attributes, and since when they are.
 _Fingerprint = tuple[tuple[object, ...], tuple[datetime | None, ...]]
@@ -166,15 +171,15 @@ class RouteWatch:
     # --- telling
 
     async def _tell_round(self, found: _Round, taken_at: datetime) -> None:
-        parts = [found.changes[at : at + MAX_CHANGES] for at in range(0, len(found.changes), MAX_CHANGES)]
+        parts = _parts(found.changes)
         if found.whole:
             self._told = Told()
-        for place, part in enumerate(parts or [[]]):
+        for place, part in enumerate(parts):
             payload = await in_thread(partial(pack_changes, part)) if part else ""
             report = self._next(
                 taken_at,
                 begins=found.whole and place == 0,
-                complete=not found.whole or place == max(0, len(parts) - 1),
+                complete=not found.whole or place == len(parts) - 1,
                 daemon_started_at=found.ground.started_at,
                 count=len(part),
                 payload=payload,
@@ -218,6 +223,20 @@ class RouteWatch:
             else:
                 self._told.marks.pop(prefix, None)
                 self._told.digests.pop(prefix, None)
+
+
+def _parts(changes: Sequence[PrefixChange]) -> list[list[PrefixChange]]:
+    """The changes in reports that are small enough; at least one, which may say nothing."""
+    parts: list[list[PrefixChange]] = [[]]
+    size = 0
+    for change in changes:
+        more = _PREFIX_BYTES + sum(_ROUTE_BYTES + len(route.path) for route in change[1])
+        if parts[-1] and (len(parts[-1]) == MAX_CHANGES or size + more > _PART_BYTES):
+            parts.append([])
+            size = 0
+        parts[-1].append(change)
+        size += more
+    return parts
 
 
 def _fingerprint(routes: Sequence[Route]) -> _Fingerprint:

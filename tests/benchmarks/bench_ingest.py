@@ -11,6 +11,7 @@ the scores on a Valkey of their own. Processor time is that of the process, the 
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 import tempfile
 import time
@@ -18,6 +19,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import structlog
 
 from control_server.app import create_app
 from control_server.flaps import tasks as flap_tasks
@@ -40,6 +43,7 @@ from shared.protocol.reports import (
 from shared.testing.fake_agent import FakeAgent
 from shared.testing.servers import valkey_server
 from shared.testing.waiting import wait_until
+from shared.web.app import go_away
 from shared.web.server import Server, server_config
 from tests.integration.control.probes.stage import seed
 
@@ -159,7 +163,8 @@ async def heartbeats(directory: Path) -> float:
     """Heartbeats a second over open sockets, until the last one was acted on."""
     async with opened(directory / "heartbeats", None) as (resources, tokens):
         app = create_app(resources.settings, resources)
-        server = Server(server_config(app, resources.settings.web.model_copy(update={"port": 0})))
+        web = resources.settings.web.model_copy(update={"port": 0})
+        server = Server(server_config(app, web), farewell=lambda: go_away(app))
         serving = asyncio.create_task(server.serve())
         await wait_until(lambda: server.started)
         url = f"http://localhost:{server.servers[0].sockets[0].getsockname()[1]}"
@@ -205,6 +210,7 @@ async def measured(directory: Path) -> bool:
 
 
 def main() -> int:
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     with tempfile.TemporaryDirectory() as directory:
         met = asyncio.run(measured(Path(directory)))
     print(f"goal: linear within {LINEAR} x and small hot state; {'met' if met else 'missed'}")

@@ -3,6 +3,7 @@
 import pytest
 
 from shared.protocol.fleet import ChannelState, ProtocolState, RuntimeSnapshot
+from shared.protocol.frames import Heartbeat
 from shared.protocol.reports import Validity
 from tests.integration.control.conftest import signed_in
 from tests.integration.control.enrolment.office import Office
@@ -58,11 +59,23 @@ async def test_a_search_leads_to_what_is_meant(node: ReportingNode, words: str, 
     assert (answer.status_code, answer.headers["Location"]) == (303, place)
 
 
-async def test_only_the_inventory_has_series(node: ReportingNode) -> None:
+async def test_only_the_inventory_has_series(lite: Office) -> None:
     def session(name: str) -> ProtocolState:
         channel = ChannelState(name="ipv4", imported=7, filtered=0)
         return ProtocolState(name=name, kind="BGP", state="up", bgp_state="Established", channels=(channel,))
 
+    routing = {
+        "asn": 4242429900,
+        "number": 1,
+        "loopback4": "172.20.99.1",
+        "loopback6": "fd42:9900::1",
+        "prefixes4": ["172.20.99.0/26"],
+        "prefixes6": ["fd42:9900::/48"],
+    }
+    added = await lite.admin.post("/api/v1/nodes", json={"node_id": "edge1", "routing": routing})
+    assert added.status_code == 201, added.text
+    node = await reporting(lite)
+    await node.post("heartbeat", Heartbeat(agent_version="1", uptime_seconds=1).model_dump_json())
     await node.tell_whole(TABLE)
     names = ("rl_willow", "rl_unknown", "somebody")
     snapshot = RuntimeSnapshot(taken_at=node.office.clock(), protocols=tuple(map(session, names)))
@@ -75,12 +88,12 @@ async def test_only_the_inventory_has_series(node: ReportingNode) -> None:
         "link": {"kind": "plain", "interface": "eth1"},
     }
     made = await node.office.admin.post("/api/v1/peerings", json=peering)
+    assert made.status_code == 201, made.text
     text = (await node.office.admin.get("/metrics/fleet")).text
     assert 'routeloom_node_prefixes{family="ipv4",node="edge1"} 2.0' in text
     assert 'routeloom_node_up{node="edge1"} 1.0' in text
     assert "unknown" not in text
     assert "somebody" not in text
-    assert made.status_code == 201, made.text
     assert 'routeloom_session_up{node="edge1",session="rl_willow"} 1.0' in text
     assert 'channel="ipv4",kind="imported",node="edge1",session="rl_willow"} 7.0' in text
     assert 'kind="exported"' not in text, "what is not known has no value"

@@ -17,8 +17,12 @@ def counter(interface: str, received: int, **more: Any) -> CounterReading:
 
 def sample(sequence: int, *counters: CounterReading, **more: Any) -> TrafficSample:
     values = {
-        **{"stream": "one", "sequence": sequence, "taken_at": NOW, "boot_id": "boot"},
-        **{"monotonic_seconds": 30.0 * sequence, "counters": counters},
+        "stream": "one",
+        "sequence": sequence,
+        "taken_at": NOW,
+        "boot_id": "boot",
+        "monotonic_seconds": 30.0 * sequence,
+        "counters": counters,
     }
     return TrafficSample.model_validate({**values, **more})
 

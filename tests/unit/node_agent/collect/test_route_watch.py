@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from node_agent.bird.client import conversing
-from node_agent.collect.routes import RouteWatch
+from node_agent.collect.routes import RouteWatch, _parts
 from node_agent.connection.reports import Reports
 from shared.kernel.clock import utc_now
 from shared.protocol.fleet import Sight
@@ -20,6 +20,7 @@ from shared.protocol.reports import (
     PrefixReport,
     Route,
     Validity,
+    pack_changes,
     unpack_changes,
 )
 from shared.testing.servers.bird import BirdServer
@@ -185,6 +186,19 @@ class TestLook:
         assert (first.begins, first.complete, first.count) == (True, False, 5000)
         assert (last.begins, last.complete, last.base) == (False, True, first.sequence)
         assert first.count + last.count == len(many)
+
+
+def test_reports_are_bounded_by_their_bytes_as_well() -> None:
+    route = Route("rl_f", 0, True, False, None, 1, "1 " * 1000, 1000, Validity.VALID, "fe80::1", 100, None)
+    changes = [(f"10.{number // 256}.{number % 256}.0/24", [route] * 8) for number in range(1200)]
+    parts = _parts(changes)
+    assert [change for part in parts for change in part] == changes
+    assert len(parts) > 2
+    for part in parts:
+        payload = pack_changes(part)
+        report = PrefixReport(stream="one", sequence=1, taken_at=utc_now(), count=len(part), payload=payload)
+        assert len(unpack_changes(report)) == len(part)
+    assert _parts([]) == [[]]
 
 
 # --- neighbours

@@ -22,6 +22,7 @@ from control_server.traffic.schemas import TrafficRange
 from control_server.traffic.service import TrafficService
 
 _EVENTS = 100
+_CHANGES = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class NodeMeasures:
         return {
             "node": await self.nodes.get(node_id),
             "routing": await self.routing.node(node_id),
-            "changes": await self.routing.recent(node_id),
+            "changes": await self.routing.recent(node_id, _CHANGES),
         }
 
     async def of_traffic(self, node_id: str, wanted: TrafficRange) -> dict[str, Any]:

@@ -278,9 +278,10 @@ def test_no_secret_is_anywhere_but_where_it_must_be(lab: Lab) -> None:
 
 
 def test_a_decommissioned_node_routes_nothing_and_can_be_forgotten(lab: Lab) -> None:
-    for link in lab.hub.want("GET", "/api/v1/links?node_id=r3")["items"]:
-        lab.hub.want("DELETE", f"/api/v1/links/{link['id']}")
     lab.hub.change_node("r3", lifecycle="decommissioned")
     lab.settle()
     assert "BGP" not in lab.nodes["r3"].ask("show protocols")
+    assert lab.hub.ask("DELETE", "/api/v1/nodes/r3")[1]["code"] == "node_in_use"
+    for link in lab.hub.want("GET", "/api/v1/links?node_id=r3")["items"]:
+        lab.hub.want("DELETE", f"/api/v1/links/{link['id']}")
     eventually(lambda: lab.hub.ask("DELETE", "/api/v1/nodes/r3")[0] == 204, "it is forgotten")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from control_server.peerings.rules.forms import edit_form_of, update_of
+from control_server.peerings.schemas import PeeringRead
 from tests.integration.control.enrolment.office import Office
 from tests.integration.control.fleet.yard import match, newest, peering, routed, wanted
 
@@ -48,3 +50,24 @@ async def test_a_peering_may_begin_without_a_limit(lite: Office) -> None:
     shown = await lite.admin.get(f"/api/v1/nodes/{node}/generations/{generation}/files")
     assert "protocol bgp rl_f" in shown.text
     assert "import limit" not in shown.text
+
+
+async def test_the_form_says_off_and_takes_it(lite: Office) -> None:
+    node, _ = await routed(lite, 1)
+    made = await wanted(lite, "POST", "/api/v1/peerings", json=peering(node))
+    path = f"/api/v1/peerings/{made['id']}"
+    shown = edit_form_of(PeeringRead.model_validate(made))
+    assert shown.import_limit == "1000"
+    typed = shown.model_copy(update={"import_limit": "off"})
+    change = update_of(PeeringRead.model_validate(made), typed).model_dump(exclude_unset=True)
+    assert change == {"session": {"policy": {"import_limit": "off"}}}
+    none = await wanted(lite, "PATCH", path, json=change, headers=match(1))
+    assert none["session"]["policy"]["import_limit"] is None
+    without = edit_form_of(PeeringRead.model_validate(none))
+    assert without.import_limit == "off"
+    assert update_of(PeeringRead.model_validate(none), without).model_dump(exclude_unset=True) == {}
+    emptied = update_of(PeeringRead.model_validate(none), without.model_copy(update={"import_limit": ""}))
+    kept = await wanted(
+        lite, "PATCH", path, json=emptied.model_dump(exclude_unset=True), headers=match(none["version"])
+    )
+    assert kept["session"]["policy"]["import_limit"] == {"prefixes": 1000, "action": "block"}

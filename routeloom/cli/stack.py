@@ -46,6 +46,8 @@ def captcha(
     public_url: PublicUrl = "",
 ) -> None:
     """Ask for a captcha from now on; the secret of the site key is read from standard input."""
+    if not public_url:
+        raise typer.BadParameter("say it by --public-url or ROUTELOOM_PUBLIC_URL", param_hint="--public-url")
     module = importlib.import_module("routeloom.stack.passwords")
     secret = (
         typer.prompt("Secret of the site key", hide_input=True, err=True)

@@ -14,13 +14,6 @@ class SecretsNotWritable(AppError):
     code: ClassVar[str] = "secrets_not_writable"
 
 
-class SecretsNotMade(AppError):
-    """No secrets have been made yet: `routeloom stack init` makes them."""
-
-    kind: ClassVar[Kind] = Kind.CONFLICT
-    code: ClassVar[str] = "secrets_not_made"
-
-
 class SecretsUnreadable(AppError):
     """The file of passwords is not what `routeloom stack init` wrote."""
 

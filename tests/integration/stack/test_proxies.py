@@ -1,4 +1,4 @@
-"""Event streams and agents through the shipped Caddy and nginx (rows B13, B14 and C14)."""
+"""Event streams and agents through the shipped Caddy and nginx."""
 
 import asyncio
 import subprocess
@@ -25,13 +25,13 @@ pytestmark = pytest.mark.processes
 
 Proxy = Callable[[int, Path], AbstractContextManager[int]]
 PROXIES = pytest.mark.parametrize("proxy", [caddy, nginx], ids=["caddy", "nginx"])
-#: Three minutes of silence, as the row says.
+#: So long nobody says a word.
 SILENT_SECONDS = 180
 
 
 @PROXIES
 async def test_a_line_is_seen_while_its_probe_runs(stage: Stage, proxy: Proxy, tmp_path: Path) -> None:
-    """B13: what a proxy gathers would come with the end."""
+    """What a proxy gathers would come with the end."""
     with proxy(stage.port, tmp_path) as port:
         async with FakeAgent(f"http://localhost:{port}", stage.tokens["alpha"]) as agent:
             await agent.hello()
@@ -113,7 +113,7 @@ def test_the_shipped_file_of_nginx_is_sound(tmp_path: Path) -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("proxy", [caddy, nginx], ids=["caddy", "nginx"])
 async def test_silence_of_three_minutes_cuts_nothing(stage: Stage, proxy: Proxy, tmp_path: Path) -> None:
-    """B14 and C14: comments keep the stream, pings the agent's link, where 30 s of silence are cut."""
+    """Comments keep the stream, pings the agent's link, where 30 s of silence are cut."""
     chosen = (
         nginx(stage.port, tmp_path, cut_seconds=CUT_SECONDS)
         if proxy is nginx

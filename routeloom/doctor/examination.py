@@ -12,6 +12,7 @@ from routeloom.doctor.findings import Finding, problem
 from routeloom.doctor.host import look_at_host
 from routeloom.doctor.network import look_at_network
 from routeloom.doctor.persistence import look_at_persistence
+from routeloom.doctor.published import look_at_published
 from routeloom.doctor.tiers import look_at_tiers
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ async def examine(
     """Every finding; a part that breaks is a finding of its own and keeps no other from being looked at."""
 
     async def host() -> list[Finding]:
-        return await asyncio.to_thread(look_at_host, deployment)
+        found = await asyncio.to_thread(look_at_host, deployment)
+        return [*found, *await asyncio.to_thread(look_at_published, deployment)]
 
     parts: dict[str, Look] = {
         "this host": host,

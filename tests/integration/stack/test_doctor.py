@@ -9,7 +9,7 @@ import pytest
 
 from control_server.settings import ControlSettings
 from registry_server.settings import RegistrySettings
-from routeloom.doctor import databases, deployment, host, persistence, tiers
+from routeloom.doctor import databases, deployment, host, persistence, published, tiers
 from routeloom.doctor.deployment import Deployment, Settings
 from routeloom.doctor.examination import examine
 from routeloom.doctor.findings import Finding, Grade
@@ -220,6 +220,38 @@ class TestHost:
     def test_a_free_port_is_good(self, tmp_path: Path) -> None:
         found = host.look_at_host(control(tmp_path, web={"port": free_loopback_port()}))
         assert graded(found, "ports") == [Grade.GOOD]
+
+
+class TestPublished:
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        (tmp_path / "compose.yaml").write_text((COMPOSE / "compose.yaml").read_text())
+        return tmp_path
+
+    def test_the_shipped_ports(self, folder: Path) -> None:
+        assert list(published.wanted(folder, {})) == [
+            ("", 43),
+            ("", 8282),
+            ("", 80),
+            ("", 443),
+            ("127.0.0.1", 3000),
+        ]
+
+    def test_the_file_and_variables_move_them(self, folder: Path) -> None:
+        (folder / ".env").write_text("ROUTELOOM_HTTP_PORT=127.0.0.1:8420\n#ROUTELOOM_HTTPS_PORT=1\n")
+        found = list(published.wanted(folder, {"ROUTELOOM_RTR_PORT": "8323"}))
+        assert found[1:4] == [("", 8323), ("127.0.0.1", 8420), ("", 443)]
+
+    def test_one_that_is_taken_is_found(self, folder: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            number = other.getsockname()[1]
+            names = ("HTTP", "HTTPS", "WHOIS", "RTR", "CAP")
+            lines = [f"ROUTELOOM_{name}_PORT=127.0.0.1:{free_loopback_port()}" for name in names]
+            lines[2] = f"ROUTELOOM_WHOIS_PORT=127.0.0.1:{number}"
+            lines[4] = f"ROUTELOOM_CAP_PORT={free_loopback_port()}"
+            (folder / ".env").write_text("\n".join(lines))
+            found = published.look_at_published(Deployment({}, folder))
+        assert [str(number) in each.text for each in problems(found)] == [True]
 
 
 class TestExamine:

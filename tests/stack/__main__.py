@@ -18,7 +18,7 @@ import pytest
 
 from setup.system_packages import SEARCHED
 from tests.stack import captcha, doctor, faults, images, lite, runbook, story
-from tests.stack.engine import COMPOSE, ROOT, CommandFailed, Engine, compose, say
+from tests.stack.engine import COMPOSE, ROOT, CommandFailed, Engine, compose, compose_program, say
 from tests.stack.installation import URL, Installation
 from tests.stack.load import Load
 from tests.stack.neighbour import neighbour
@@ -37,6 +37,7 @@ def main() -> int:
         return 1
     install_packages()
     engine.prepare()
+    compose_program()
     images.prepare(engine)
     inside = [sys.executable, "-m", "tests.stack", "inside"]
     return subprocess.run(["unshare", "--net", *inside], cwd=ROOT, check=False).returncode

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
 from shared.cache import KeyFamily, KeyRegistry, Kind, Tier
 from shared.cache.failures import WINDOW
@@ -11,13 +12,13 @@ from shared.cache.failures import WINDOW
 DATABASE = 1
 
 REGISTRY = KeyRegistry()
+_kv = partial(KeyFamily, tier=Tier.KV, database=DATABASE)
+_cached = partial(KeyFamily, tier=Tier.CACHE, database=DATABASE)
 
 AGENT_LIVE = REGISTRY.add(
-    KeyFamily(
+    _kv(
         name="agent:live",
         pattern="agent:live:<node>",
-        tier=Tier.KV,
-        database=DATABASE,
         kind=Kind.JSON,
         ttl=timedelta(seconds=600),
         writer="each connect and heartbeat of an agent, about every 30 s",
@@ -28,11 +29,9 @@ AGENT_LIVE = REGISTRY.add(
     )
 )
 AGENT_SOCKET = REGISTRY.add(
-    KeyFamily(
+    _kv(
         name="ws:sub",
         pattern="ws:sub:<node>:<instance>:<connection>",
-        tier=Tier.KV,
-        database=DATABASE,
         kind=Kind.TEXT,
         ttl=timedelta(seconds=90),
         writer="the worker that holds the agent's socket, renewed every 30 s",
@@ -42,11 +41,9 @@ AGENT_SOCKET = REGISTRY.add(
     )
 )
 NODE_EVENTS = REGISTRY.add(
-    KeyFamily(
+    _kv(
         name="evt:node",
         pattern="evt:node:<node>",
-        tier=Tier.KV,
-        database=DATABASE,
         kind=Kind.CHANNEL,
         ttl=None,
         writer="whoever has something for an agent that is connected to another worker",
@@ -55,11 +52,9 @@ NODE_EVENTS = REGISTRY.add(
     )
 )
 AGENT_PUSH = REGISTRY.add(
-    KeyFamily(
+    _kv(
         name="agent:push",
         pattern="agent:push:<node>:<target>",
-        tier=Tier.KV,
-        database=DATABASE,
         kind=Kind.TEXT,
         ttl=timedelta(hours=24),
         writer="whoever first tells a node of a version that its agent should become",
@@ -69,11 +64,9 @@ AGENT_PUSH = REGISTRY.add(
     )
 )
 BGP_FLAPS = REGISTRY.add(
-    KeyFamily(
+    _kv(
         name="bgpflap",
         pattern="bgpflap:<node>",
-        tier=Tier.KV,
-        database=DATABASE,
         kind=Kind.JSON,
         ttl=timedelta(days=7),
         writer="each runtime snapshot, about every 5 min, by exchange under the connection's number",
@@ -84,11 +77,9 @@ BGP_FLAPS = REGISTRY.add(
     )
 )
 PREFIX_FLAPS = REGISTRY.add(
-    KeyFamily(
+    _kv(
         name="pflap",
         pattern="pflap:<node>",
-        tier=Tier.KV,
-        database=DATABASE,
         kind=Kind.JSON,
         ttl=timedelta(days=7),
         writer="each prefix report, about every 60 s, by exchange under the connection's number",
@@ -99,11 +90,9 @@ PREFIX_FLAPS = REGISTRY.add(
     )
 )
 HEALTH_NODE = REGISTRY.add(
-    KeyFamily(
+    _cached(
         name="health:node",
         pattern="health:node:<node>",
-        tier=Tier.CACHE,
-        database=DATABASE,
         kind=Kind.JSON,
         ttl=timedelta(seconds=10),
         writer="readers of a node's health; removed when a report of the node is stored",
@@ -113,11 +102,9 @@ HEALTH_NODE = REGISTRY.add(
     )
 )
 HEALTH_FLEET = REGISTRY.add(
-    KeyFamily(
+    _cached(
         name="health:fleet",
         pattern="health:fleet",
-        tier=Tier.CACHE,
-        database=DATABASE,
         kind=Kind.JSON,
         ttl=timedelta(seconds=10),
         writer="readers of the fleet's health; removed when a report of any node is stored",
@@ -127,11 +114,9 @@ HEALTH_FLEET = REGISTRY.add(
     )
 )
 PROBE_JOB = REGISTRY.add(
-    KeyFamily(
+    _kv(
         name="probe:job",
         pattern="probe:job:<probe>",
-        tier=Tier.KV,
-        database=DATABASE,
         kind=Kind.JSON,
         ttl=timedelta(hours=1),
         writer="the start of a probe (1 h) and its end (120 s)",
@@ -142,11 +127,9 @@ PROBE_JOB = REGISTRY.add(
     )
 )
 PROBE_SHARE = REGISTRY.add(
-    KeyFamily(
+    _kv(
         name="probe:share",
         pattern="probe:share:<probe>:<node>",
-        tier=Tier.KV,
-        database=DATABASE,
         kind=Kind.JSON,
         ttl=timedelta(hours=1),
         writer="each batch of lines, in one step with the lines themselves",
@@ -157,11 +140,9 @@ PROBE_SHARE = REGISTRY.add(
     )
 )
 PROBE_OUTPUT = REGISTRY.add(
-    KeyFamily(
+    _kv(
         name="probe:buf",
         pattern="probe:buf:<probe>",
-        tier=Tier.KV,
-        database=DATABASE,
         kind=Kind.LOG,
         ttl=timedelta(hours=1),
         writer="each batch of lines; refuses what is past the cap",
@@ -173,11 +154,9 @@ PROBE_OUTPUT = REGISTRY.add(
     )
 )
 PROBE_NEWS = REGISTRY.add(
-    KeyFamily(
+    _kv(
         name="probe:msg",
         pattern="probe:msg:<probe>",
-        tier=Tier.KV,
-        database=DATABASE,
         kind=Kind.CHANNEL,
         ttl=None,
         writer="the script that stores lines, and each change of a probe's state",
@@ -186,11 +165,9 @@ PROBE_NEWS = REGISTRY.add(
     )
 )
 LOGIN = REGISTRY.add(
-    KeyFamily(
+    _kv(
         name="portal:login",
         pattern="portal:login:<state>",
-        tier=Tier.KV,
-        database=DATABASE,
         kind=Kind.JSON,
         ttl=timedelta(minutes=30),
         writer="the start of a sign-in at the provider",
@@ -200,12 +177,23 @@ LOGIN = REGISTRY.add(
         correctness=True,
     )
 )
+PROOF_SEEN = REGISTRY.add(
+    _kv(
+        name="dpop:seen",
+        pattern="dpop:seen:<proof>",
+        kind=Kind.JSON,
+        ttl=timedelta(seconds=120),
+        writer="the first request that shows a proof of a key",
+        purpose="that the proof was shown, so that no other worker takes it again",
+        loss="each worker knows the proofs that it took itself",
+        restart="as a loss",
+        correctness=True,
+    )
+)
 SIGN_IN_FAILURES = REGISTRY.add(
-    KeyFamily(
+    _kv(
         name="throttle:login",
         pattern="throttle:login:<subject>",
-        tier=Tier.KV,
-        database=DATABASE,
         kind=Kind.COUNTER,
         ttl=WINDOW,
         writer="each refused callback of a sign-in and each refused bearer; the end is fixed at the first",
@@ -215,11 +203,9 @@ SIGN_IN_FAILURES = REGISTRY.add(
     )
 )
 AGENT_TOKEN = REGISTRY.add(
-    KeyFamily(
+    _cached(
         name="agtok",
         pattern="agtok:<digest>",
-        tier=Tier.CACHE,
-        database=DATABASE,
         kind=Kind.JSON,
         ttl=timedelta(seconds=60),
         negative_ttl=timedelta(seconds=5),
@@ -232,11 +218,9 @@ AGENT_TOKEN = REGISTRY.add(
     )
 )
 AS_NAME = REGISTRY.add(
-    KeyFamily(
+    _cached(
         name="regname",
         pattern="regname:<asn>",
-        tier=Tier.CACHE,
-        database=DATABASE,
         kind=Kind.TEXT,
         ttl=timedelta(hours=1),
         negative_ttl=timedelta(hours=1),
@@ -248,11 +232,9 @@ AS_NAME = REGISTRY.add(
     )
 )
 TRAFFIC_WINDOW = REGISTRY.add(
-    KeyFamily(
+    _cached(
         name="traffic:window",
         pattern="traffic:window:<node>",
-        tier=Tier.CACHE,
-        database=DATABASE,
         kind=Kind.LIST,
         ttl=timedelta(hours=2),
         writer="each traffic sample of an agent, every 30 s",
@@ -263,11 +245,9 @@ TRAFFIC_WINDOW = REGISTRY.add(
     )
 )
 ROUTING_SUMMARY = REGISTRY.add(
-    KeyFamily(
+    _cached(
         name="routing:summary",
         pattern="routing:summary:<node>",
-        tier=Tier.CACHE,
-        database=DATABASE,
         kind=Kind.JSON,
         ttl=timedelta(seconds=30),
         writer="readers of a node's routing; removed when a prefix report of the node is stored",
@@ -277,11 +257,9 @@ ROUTING_SUMMARY = REGISTRY.add(
     )
 )
 ROUTING_FLEET = REGISTRY.add(
-    KeyFamily(
+    _cached(
         name="routing:fleet",
         pattern="routing:fleet",
-        tier=Tier.CACHE,
-        database=DATABASE,
         kind=Kind.JSON,
         ttl=timedelta(seconds=30),
         writer="readers of the fleet's routing; removed when a prefix report of any node is stored",
@@ -291,11 +269,9 @@ ROUTING_FLEET = REGISTRY.add(
     )
 )
 DESIRED_STATE = REGISTRY.add(
-    KeyFamily(
+    _cached(
         name="ds",
         pattern="ds:<node>:<generation>",
-        tier=Tier.CACHE,
-        database=DATABASE,
         kind=Kind.JSON,
         ttl=timedelta(hours=1),
         writer="the first pull of a generation by its node's agent",

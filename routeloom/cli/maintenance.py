@@ -13,6 +13,10 @@ from routeloom.cli.connection import EXIT_REFUSED, fail
 _PAUSE_SECONDS = 1.0
 
 
+app = typer.Typer()
+
+
+@app.command("maintenance")
 def maintenance(  # noqa: PLR0913 - the options of the command
     node: Annotated[str, typer.Argument(help="The node")],
     *,

@@ -25,6 +25,12 @@ app = typer.Typer(no_args_is_help=True, help="Peerings with other networks.")
 _PATH = "/api/v1/peerings"
 Ident = Annotated[str, typer.Argument(help="The id, as `routeloom peerings list` shows it")]
 Node = Annotated[str, typer.Argument(help="The node")]
+Filter = Annotated[
+    str | None,
+    typer.Option(
+        "--registry-filter", help="Take only what `origin` or an as-set may originate; `off`: the policy's"
+    ),
+]
 
 
 @app.command("list")
@@ -95,10 +101,7 @@ def add_peering(  # noqa: PLR0913 - the options of the command
     endpoint: Annotated[str | None, typer.Option("--endpoint", help="Its host and port")] = None,
     listen_port: Annotated[int | None, typer.Option("--listen-port", help="Given out by default")] = None,
     description: Annotated[str, typer.Option("--description")] = "",
-    registry_filter: Annotated[
-        str | None,
-        typer.Option("--registry-filter", help="Take only what `origin` or this as-set may originate"),
-    ] = None,
+    registry_filter: Filter = None,
     preview: Preview = False,
     server: Server = None,
     as_json: AsJson = False,
@@ -117,7 +120,7 @@ def add_peering(  # noqa: PLR0913 - the options of the command
             "listen_port": listen_port,
         },
         "session": {family: neighbor},
-        "registry_filter": None if registry_filter is None else _filter(registry_filter),
+        "registry_filter": _filter(registry_filter),
     }
     answer = ask(server, Question("POST", _PATH, body, previewed(preview)))
     if as_json:
@@ -141,10 +144,7 @@ def change_peering(  # noqa: PLR0913 - the options of the command
     local_pref: Annotated[int | None, typer.Option("--local-pref")] = None,
     import_limit: Annotated[int | None, typer.Option("--import-limit", help="Prefixes a family")] = None,
     endpoint: Annotated[str | None, typer.Option("--endpoint", help="The neighbour's host and port")] = None,
-    registry_filter: Annotated[
-        str | None,
-        typer.Option("--registry-filter", help="`origin`, an as-set, or `off` for what the policy takes"),
-    ] = None,
+    registry_filter: Filter = None,
     preview: Preview = False,
     server: Server = None,
     as_json: AsJson = False,
@@ -159,7 +159,7 @@ def change_peering(  # noqa: PLR0913 - the options of the command
         link=None if endpoint is None else {"endpoint": endpoint or None},
     )
     if registry_filter is not None:
-        body["registry_filter"] = None if registry_filter == "off" else _filter(registry_filter)
+        body["registry_filter"] = _filter(registry_filter)
     if not body:
         fail("Name what to change; `--help` lists it.", EXIT_USAGE)
     version = ask(server, Question("GET", f"{_PATH}/{ident}"))["version"]
@@ -186,7 +186,9 @@ def delete_peering(
         typer.echo(f"{ident} is deleted.")
 
 
-def _filter(word: str) -> dict[str, str]:
+def _filter(word: str | None) -> dict[str, str] | None:
+    if word is None or word == "off":
+        return None
     return {} if word == "origin" else {"as_set": word}
 
 

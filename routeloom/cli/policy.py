@@ -52,8 +52,8 @@ def change_policy(
     as_json: AsJson = False,
 ) -> None:
     """Merge facts into the policy (RFC 7396); everything else stays."""
-    patch = _read(facts)
     present = ask(server, Question("GET", "/api/v1/policy"))
+    patch = _read(facts)
     version = present["version"]
     body = _merged({name: present[name] for name in present if name not in _NOT_FACTS}, patch)
     answer = ask(server, Question("PUT", "/api/v1/policy", body, previewed(preview), version))
@@ -69,9 +69,10 @@ _NOT_FACTS = frozenset({"version", "updated_at", "updated_by"})
 
 
 def _read(path: Path) -> dict[str, Any]:
-    text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
     try:
-        found = json.loads(text)
+        found = json.loads(sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8"))
+    except OSError as error:
+        found = fail(f"{path}: {error.strerror}.", EXIT_USAGE)
     except ValueError:
         found = None
     if not isinstance(found, dict):

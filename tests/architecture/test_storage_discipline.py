@@ -76,12 +76,21 @@ def arguments_with_default(function: Function) -> set[str]:
     return {argument.arg for argument in optional}
 
 
+def declares(path: Path, name: str) -> bool:
+    """Whether a call of this name declares a family; a service's own short forms stand in its keys.py."""
+    return name == "KeyFamily" or path.name == "keys.py"
+
+
 def declared_heads() -> set[str]:
     """The literal beginnings of every declared key pattern."""
     heads = set()
     for path in product_modules():
         for node in ast.walk(parsed(path)):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "KeyFamily":
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and declares(path, node.func.id)
+            ):
                 patterns = [keyword.value for keyword in node.keywords if keyword.arg == "pattern"]
                 heads |= {
                     each.value.split("<")[0]

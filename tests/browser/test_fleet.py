@@ -24,7 +24,8 @@ def registered(server: Lite) -> dict[str, str]:
         for item in listed:
             asn = item["key"].removeprefix("AS")
             found = client.get(f"/api/v1/neighbours/{asn}").json()
-            if found["known"] == "yes" and found["as_name"] and found["routes"]:
+            # Of the sample's odd numbers, some are no AS numbers at all.
+            if found.get("known") == "yes" and found["as_name"] and found["routes"]:
                 return {
                     "asn": f"AS{asn}",
                     "name": found["as_name"],

@@ -82,18 +82,16 @@ class BoundPublisher:
         targets = [node for name, node in held.items() if nodes is None or name in nodes]
         digests = await self.generations.find_digests({n.id: n.generation for n in targets if n.generation})
         states = {node.id: state for node in targets if (state := materialise(facts, node.id)) is not None}
-        changed = [n for n in targets if n.id in states and states[n.id].digest != digests.get(n.id)]
+        derived = {name: state.digest for name, state in states.items()}
+        changed = [n for n in targets if n.id in states and derived[n.id] != digests.get(n.id)]
         newest = await self.generations.find_all({n.id: n.generation for n in changed if n.generation})
         for node in changed:
             before, state = newest.get(node.id), states[node.id]
-            self._plan(node, before, state)
-            if not self.only_preview:
-                self._store(
-                    node,
-                    (actor, reason),
-                    (before, state),
-                    self._kept(facts.nodes[node.id], rows.get(node.id, [])),
-                )
+            if self.only_preview:
+                self._plan(node, before, state)
+                continue
+            kept = self._kept(facts.nodes[node.id], rows.get(node.id, []))
+            self._store(node, (actor, reason), (before, state, derived[node.id]), kept)
 
     async def preview(self) -> ChangePreview | None:
         """For a preview: undo what was written, and show what would have been published."""
@@ -112,18 +110,18 @@ class BoundPublisher:
         self,
         node: Node,
         why: tuple[Principal, str],
-        states: tuple[Generation | None, DesiredState],
+        states: tuple[Generation | None, DesiredState, str],
         kept: dict[str, object],
     ) -> None:
         actor, reason = why
-        before, state = states
+        before, state, digest = states
         document = state.model_dump(mode="json")
         node.generation += 1
         self.generations.add(
             Generation(
                 node_id=node.id,
                 number=node.generation,
-                sha256=state.digest,
+                sha256=digest,
                 state=document,
                 facts=kept,
                 changes=[

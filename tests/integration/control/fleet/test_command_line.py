@@ -123,3 +123,38 @@ async def test_maintenance_and_policy(shell: Shell) -> None:
     assert (await newest(shell.office, node))["state"]["node"]["draining"] is False
     assert "inside.igp" in await shell.run("policy", "show")
     assert (await shell.json("policy", "show"))["version"] == 0
+
+
+async def test_links_and_pools(shell: Shell) -> None:
+    first, _ = await routed(shell.office, 1)
+    second, _ = await routed(shell.office, 2)
+    assert "No link yet" in await shell.run("links", "list")
+    assert "would be published" in await shell.run("links", "add", first, second, "--preview")
+    ident = (await shell.run("links", "add", first, second, "--cost", "30")).strip()
+    assert ident in await shell.run("links", "list", "--node", second)
+    changed = await shell.json("links", "change", ident, "--mtu", "1400", "--disable")
+    assert (changed["mtu"], changed["cost"], changed["enabled"]) == (1400, 30, False)
+    await shell.run("links", "change", ident, status=2)
+    assert "is deleted" in await shell.run("links", "delete", ident)
+    assert "gives out 10 values" in await shell.run("pools", "add", "ports", "wireguard_port", "60000-60009")
+    await shell.run("peerings", "add", first, "f", *ADD, "--registry-filter", "origin")
+    assert "60000" in await shell.run("pools", "show", "ports")
+    widened = await shell.run("pools", "change", "ports", "60000-60019")
+    assert "gives out 20 values, 1 are given out" in widened
+    assert "60000-60019" in await shell.run("pools", "list")
+    await shell.run("pools", "delete", "ports", status=1)
+
+
+async def test_labels_policy_and_a_drain_that_is_waited_for(shell: Shell, tmp_path: Path) -> None:
+    node, _ = await routed(shell.office, 1)
+    assert "region=eu, role=core" in await shell.run("nodes", "label", node, "role=core", "region=eu")
+    assert f"{node}: region=eu" in await shell.run("nodes", "label", node, "role-")
+    await shell.run("nodes", "label", node, "role", status=2)
+    facts = tmp_path / "facts.json"
+    facts.write_text('{"inside": {"igp": "babel"}}')
+    assert "is changed" in await shell.run("policy", "change", str(facts))
+    policy = await shell.json("policy", "show")
+    assert (policy["inside"]["igp"], policy["inside"]["ibgp"]) == ("babel", "full_mesh")
+    await shell.run("policy", "change", str(tmp_path / "none.json"), status=2)
+    late = await shell.run("maintenance", node, "--wait", "1", status=1)
+    assert "runs nothing yet, not generation" in late

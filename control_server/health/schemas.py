@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -193,14 +194,12 @@ class Stood(BaseModel):
     reasons: list[Reason] = []
 
 
-class NodeView(BaseModel):
+@dataclass(frozen=True, slots=True)
+class NodeView:
     """Everything that a node is judged by."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     node_id: str
     site: str
-    created_at: datetime
     desired: int
     changed_at: datetime
     maintenance_reason: str | None

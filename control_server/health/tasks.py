@@ -27,7 +27,7 @@ def observer(resources: ControlResources) -> ReportObserver:
 
 def loops(resources: ControlResources, link: AgentLink) -> list[Loop]:
     """The watch, in every process that serves: it alone hears its agents at once."""
-    return [Loop("health.watch", watch_of(resources, link).look, interval=timedelta(seconds=5))]
+    return [Loop("health.watch", watch_of(resources, link).look, interval=timedelta(seconds=10))]
 
 
 def kinds(resources: ControlResources) -> list[JobKind]:

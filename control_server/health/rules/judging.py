@@ -42,7 +42,7 @@ def judge(view: NodeView, now: datetime) -> NodeHealth:
     if view.maintenance_since is not None:
         state, since = State.MAINTENANCE, view.maintenance_since
     stood = view.stood.get("overall")
-    if stood is not None and stood.state is state:
+    if stood is not None and stood.state is state and not (state is State.UNKNOWN and _never(view)):
         since = stood.since
     return NodeHealth(
         node_id=view.node_id,
@@ -65,8 +65,14 @@ def is_old(routing: RoutingFacts, now: datetime) -> bool:
 
 def _since_as_it_stood(part: PartHealth, view: NodeView) -> None:
     stood = view.stood.get(part.part)
-    if stood is not None and stood.state is part.state:
+    never = part.part is PartName.LINK and _never(view)
+    if stood is not None and stood.state is part.state and not never:
         part.since = stood.since
+
+
+def _never(view: NodeView) -> bool:
+    """Whether the node was never heard: that began with nothing."""
+    return view.liveness == "unknown"
 
 
 def _last(parts: list[PartHealth]) -> datetime | None:
@@ -79,7 +85,7 @@ def _part(name: PartName, state: State, reasons: list[Reason], since: datetime |
 
 def _link(view: NodeView) -> PartHealth:
     state, code = _LINK[view.liveness]
-    since = view.connected_at if state is State.OK else view.heard_at or view.created_at
+    since = view.connected_at if state is State.OK else view.heard_at
     return _part(PartName.LINK, state, [Reason(code=code)] if code else [], since)
 
 

@@ -27,8 +27,16 @@ class HealthService:
 
     async def fleet(self) -> FleetHealth:
         """The whole fleet, the worst first."""
-        found = await self.cache.get_or_load(HEALTH_FLEET.key(), self._judge_fleet, ttl_seconds=_LIFE_SECONDS)
-        return FleetHealth.model_validate(found)
+        if not self.cache.configured:
+            return await self._judge_fleet()
+        judged: list[FleetHealth] = []
+
+        async def load() -> dict[str, Any]:
+            judged.append(await self._judge_fleet())
+            return judged[0].model_dump(mode="json")
+
+        found = await self.cache.get_or_load(HEALTH_FLEET.key(), load, ttl_seconds=_LIFE_SECONDS)
+        return judged[0] if judged else FleetHealth.model_validate(found)
 
     async def issues(self) -> list[Issue]:
         """Everything that needs a person, the worst first."""
@@ -51,11 +59,11 @@ class HealthService:
             rows = await HealthRepository(session).list_changes(node_id, limit)
         return [HealthChange.model_validate(row) for row in rows]
 
-    async def _judge_fleet(self) -> dict[str, Any]:
+    async def _judge_fleet(self) -> FleetHealth:
         now = self.views.now()
         judged = [(view, judge(view, now)) for view in await self.views.read()]
         issues = [issue for view, health in judged for issue in issues_of(view, health, now)]
-        return fleet_of([health for _, health in judged], issues, now).model_dump(mode="json")
+        return fleet_of([health for _, health in judged], issues, now)
 
     async def _judge_node(self, node_id: str) -> dict[str, Any] | None:
         views = await self.views.read([node_id])

@@ -63,7 +63,6 @@ def view(**more: Any) -> NodeView:
     values: dict[str, Any] = {
         "node_id": "r1",
         "site": "",
-        "created_at": ago(days=9),
         "desired": 0,
         "changed_at": ago(days=1),
         "maintenance_reason": None,

@@ -101,8 +101,13 @@ def agent_of(pair: Pair, directory: Path) -> AgentSettings:
     home = directory / "agent"
     state.prepare(home)
     state.write_private(home / "agent-token", pair.b.tokens["alpha"])
-    places = {name: directory / name for name in ("bird_socket", "bird_directory", "bird_local_directory")}
-    return AgentSettings(server_url=pair.b.url, state_directory=home, **places)
+    return AgentSettings(
+        server_url=pair.b.url,
+        state_directory=home,
+        bird_socket=directory / "no-bird.ctl",
+        bird_directory=directory / "bird",
+        bird_local_directory=directory / "local",
+    )
 
 
 def kept(settings: AgentSettings) -> int | None:

@@ -99,7 +99,7 @@ async def test_an_endless_answer_is_cut(tmp_path: Path) -> None:
     async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"0001 BIRD ready.\n")
         for _count in range(100):
-            writer.write(b"1007-x\n" * 20_000)
+            writer.write((b"1007-" + b"x" * 250 + b"\n") * 500)
             await writer.drain()
 
     await _expect(tmp_path, serve, BirdReplyTooLarge)

@@ -83,7 +83,7 @@ class KeyRing:
 
     async def sign(self, claims: Mapping[str, Any], typ: str, algorithm: Algorithm = Algorithm.ES256) -> str:
         """A compact JWT by the algorithm's current key."""
-        signer = self.opened.signing.find(algorithm) or await self._current(algorithm)
+        signer = self.opened.signing.find(algorithm, None) or await self._current(algorithm)
         header = {"alg": signer.algorithm, "kid": signer.kid, "typ": typ}
         return jwt.encode(header, dict(claims), signer.key, algorithms=[signer.algorithm])
 
@@ -112,7 +112,7 @@ class KeyRing:
 
     async def _verifying(self, kid: object) -> OpenedKey | None:
         verifying = self.opened.verifying
-        known, changes = verifying.find(str(kid)), verifying.changes
+        known, changes = verifying.find(str(kid), None), verifying.changes
         if known is not None:
             return known
         row = await self._find(kid)

@@ -25,6 +25,7 @@ from auth_server.tokens.repository import RefreshTokenRepository
 from auth_server.tokens.rules import is_recent_nonce, nonce_of
 from shared.kernel.errors import AppError, Kind
 from shared.kernel.proofs import ProofRefused, Proven, read_unverified, verify_proof
+from shared.kernel.recent import Unread
 from shared.kernel.secrets import digest_of
 
 NONCE_HEADER = "DPoP-Nonce"
@@ -87,8 +88,8 @@ async def authenticated(request: Request, form: Parameters) -> Client:
     await keys_made(request)
     credentials = read_credentials(request.headers.get("authorization"), form)
     parts: TokenParts = request.app.state.tokens
-    known = parts.resources.known_clients.find(credentials.client_id)
-    if known is not None and credentials.assertion is None:
+    known = parts.resources.known_clients.find(credentials.client_id, Unread.UNREAD)
+    if known is not Unread.UNREAD and credentials.assertion is None:
         gate = client_gate(parts.resources, parts.failed_secrets)
         return gate.admit(known, credentials, address_of(request))
     begin = reading if credentials.assertion is None else writing

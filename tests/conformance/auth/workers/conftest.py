@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from shared.testing.servers import KeyValueServer, PostgresServer
 from tests.conformance.auth.provider.provider import open_provider
-from tests.conformance.auth.targets.ours import KV_URL, Ours, open_ours
+from tests.conformance.auth.targets.ours import KV_DEADLINE, KV_URL, Ours, open_ours
 
 
 @dataclass(frozen=True)
@@ -31,5 +31,6 @@ async def workers(
         # Only while it is opened: it lives beside the tests of other files.
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv(KV_URL, valkey.url)
+            patch.setenv(KV_DEADLINE, "PT2S")
             provider = await stack.enter_async_context(open_provider(url, directory))
         yield Workers(one, Ours(provider, one.metadata))

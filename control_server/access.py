@@ -16,6 +16,7 @@ from control_server.operators.dependencies import SESSION_COOKIE
 from control_server.operators.repository import OperatorRepository
 from control_server.operators.schemas import SignedInBrowser
 from control_server.operators.service import AccessTokens, OperatorService, Provider, ShownProof, Standing
+from control_server.operators.store import SeenProofs
 from control_server.resources import ControlResources
 from shared.cache.throttling import BearerThrottle
 from shared.kernel.errors import Unauthenticated
@@ -40,7 +41,8 @@ class ControlAuthenticator:
         resources = self.resources
         object.__setattr__(self, "gate", token_gate(resources))
         provider = Provider(resources.settings, resources.http, resources.now)
-        object.__setattr__(self, "access_tokens", AccessTokens(provider, resources.now))
+        tokens = AccessTokens(provider, resources.now, SeenProofs(resources.kv))
+        object.__setattr__(self, "access_tokens", tokens)
         object.__setattr__(self, "standing", Standing(provider, resources.now))
         limit = resources.settings.sign_in.refusals_per_address
         throttle = BearerThrottle.on(resources.kv, SIGN_IN_FAILURES, resources.now, limit)

@@ -1,20 +1,23 @@
-"""Sign-ins on their way: put once, taken once, on the kv tier where it takes them, else in SQL."""
+"""What is good once: sign-ins on their way, and proofs of keys that came with access tokens."""
 
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from pydantic import TypeAdapter
 from sqlalchemy import delete
 
-from control_server.keys import LOGIN
+from control_server.keys import LOGIN, PROOF_SEEN
 from control_server.operators.models import PortalLogin
 from control_server.operators.schemas import Login, Purpose
 from shared.cache import Cache, TierUnavailable
 from shared.database import Database
 from shared.kernel.clock import Clock
+from shared.kernel.proofs import Proof
 from shared.kernel.secrets import digest_of
 
 
@@ -126,3 +129,33 @@ class LoginsWithFallback:
         """Remove it for good."""
         store: LoginStore = self.kv if state.startswith(f"{self.kv.tag}-") else self.sql
         return await store.take(state)
+
+
+#: Proofs that one process remembers; each is too old after two minutes anyhow.
+_MOST_PROOFS = 50_000
+
+
+@dataclass(slots=True)
+class SeenProofs:
+    """Proofs that were let through: those of every worker on the kv tier, those of this one in any case."""
+
+    kv: Cache
+    _until: OrderedDict[str, datetime] = field(default_factory=OrderedDict)
+
+    async def claim(self, proof: Proof, at: datetime) -> bool:
+        """Whether the proof is shown for the first time, as far as anybody can say."""
+        if not self._claim_here(proof, at):
+            return False
+        life = max(1.0, (proof.expires_at - at).total_seconds())
+        try:
+            return await self.kv.set_json_if_absent(PROOF_SEEN.key(proof=proof.name), 1, ttl_seconds=life)
+        except TierUnavailable:
+            return True
+
+    def _claim_here(self, proof: Proof, at: datetime) -> bool:
+        while self._until and (next(iter(self._until.values())) <= at or len(self._until) > _MOST_PROOFS):
+            self._until.popitem(last=False)
+        if proof.name in self._until:
+            return False
+        self._until[proof.name] = proof.expires_at
+        return True

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from control_server.operators.errors import AccessTokenRefused, TokenNotGood
 from control_server.operators.rules.tokens import Expected, kid_of, scopes_of, verify_access_token
 from control_server.operators.service.provider import Provider
 from control_server.operators.service.verdicts import Verdicts
+from control_server.operators.store import SeenProofs
 from shared.kernel.clock import Clock
 from shared.kernel.principal import Principal, PrincipalKind, Role
-from shared.kernel.proofs import Proof, ProofRefused, Proven, verify_proof
+from shared.kernel.proofs import ProofRefused, Proven, verify_proof
 from shared.kernel.secrets import digest_of
-
-#: Proofs that one process remembers; each is too old after two minutes anyhow.
-_MOST_PROOFS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,28 +26,12 @@ class ShownProof:
 
 
 @dataclass(slots=True)
-class SeenProofs:
-    """Proofs that this process has let through; each worker remembers its own."""
-
-    _until: OrderedDict[str, datetime] = field(default_factory=OrderedDict)
-
-    def claim(self, proof: Proof, at: datetime) -> bool:
-        """Whether the proof is shown for the first time."""
-        while self._until and (next(iter(self._until.values())) <= at or len(self._until) > _MOST_PROOFS):
-            self._until.popitem(last=False)
-        if proof.name in self._until:
-            return False
-        self._until[proof.name] = proof.expires_at
-        return True
-
-
-@dataclass(slots=True)
 class AccessTokens:
     """The bearers that the sign-in service let in."""
 
     provider: Provider
     now: Clock
-    seen: SeenProofs = field(default_factory=SeenProofs)
+    seen: SeenProofs
     verdicts: Verdicts[Principal] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -68,7 +48,7 @@ class AccessTokens:
             claims = verify_access_token(text, keys, self._expected())
         except TokenNotGood:
             raise AccessTokenRefused from None
-        self._check_key(text, claims, shown)
+        await self._check_key(text, claims, shown)
 
         async def ask() -> Principal | None:
             return _principal_of(await self.provider.introspect(text), claims)
@@ -78,7 +58,7 @@ class AccessTokens:
             raise AccessTokenRefused
         return principal
 
-    def _check_key(self, text: str, claims: dict[str, Any], shown: ShownProof | None) -> None:
+    async def _check_key(self, text: str, claims: dict[str, Any], shown: ShownProof | None) -> None:
         """Raises AccessTokenRefused unless key and token belong together (RFC 9449, section 7.1)."""
         confirmation = claims.get("cnf")
         bound_to = confirmation.get("jkt") if isinstance(confirmation, dict) else None
@@ -90,7 +70,7 @@ class AccessTokens:
             proof = verify_proof(shown.text, Proven(shown.method, shown.url, self.now(), text))
         except ProofRefused:
             raise AccessTokenRefused from None
-        if proof.thumbprint != bound_to or not self.seen.claim(proof, self.now()):
+        if proof.thumbprint != bound_to or not await self.seen.claim(proof, self.now()):
             raise AccessTokenRefused
 
     def _expected(self) -> Expected:

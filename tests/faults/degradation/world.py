@@ -26,6 +26,7 @@ from control_server.keys import SIGN_IN_FAILURES as CONTROL_FAILURES
 from control_server.nodes.store import AsNames
 from control_server.operators.dependencies import login_store
 from control_server.operators.schemas import Login, Purpose
+from control_server.operators.store import SeenProofs
 from control_server.probes.errors import ProbeUnknown
 from control_server.probes.schemas import Outcome, ProbeJob
 from control_server.probes.store import KvRelay, ProbeRelay, Relay, RelayWithFallback
@@ -39,6 +40,7 @@ from registry_server.lookup.store import RecordStore
 from registry_server.mirror.store.versions import Versions
 from shared.cache import Cache, Key, Tier, TierSettings, TierUnavailable, open_cache
 from shared.cache.failures import failure_counters
+from shared.kernel.proofs import Proof
 from shared.kernel.secrets import digest_of
 from shared.protocol.desired_state.document import DesiredState, PublishedState
 from shared.protocol.desired_state.node import NodeIdentity
@@ -230,6 +232,15 @@ async def signed_in(at: World) -> str:
     return under_way(finished is not None, "the sign-in")
 
 
+async def proof_shown(at: World) -> str:
+    """One proof of a key, shown to two workers."""
+    now = datetime.now(UTC)
+    proof = Proof("thumbprint", uuid4().hex, now + timedelta(seconds=120))
+    taken = [await SeenProofs(each.kv).claim(proof, now) for each in (at.one, at.two)]
+    assert taken[0]
+    return "every worker takes the proof once" if taken[1] else "one worker takes the proof, once"
+
+
 async def agent_accepted(at: World) -> str:
     token = at.tokens["beta"]
     assert await at.link.authenticate(f"Bearer {token}") == "beta"
@@ -401,6 +412,7 @@ ROWS: dict[str, Any] = {
     "probe:msg": watched,
     "probe:share": closed,
     "portal:login": signed_in,
+    "dpop:seen": proof_shown,
     "agtok": agent_accepted,
     "regname": named,
     "traffic:window": sampled,

@@ -21,7 +21,6 @@ from control_server.agents.service import AgentLink, Switchboard
 from control_server.agents.store import Connections, Presence, Roster, UpdatePushes
 from control_server.desired_state.store import PublishedStates
 from control_server.keys import AGENT_TOKEN, AS_NAME, DESIRED_STATE, ROUTING_FLEET, ROUTING_SUMMARY
-from control_server.keys import ROUTING_FLEET, ROUTING_SUMMARY
 from control_server.keys import SIGN_IN_FAILURES as CONTROL_FAILURES
 from control_server.nodes.store import AsNames
 from control_server.operators.dependencies import login_store

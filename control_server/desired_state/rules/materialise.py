@@ -195,7 +195,9 @@ def _session(
         own["source6"] = routing.link_local
     if registered is not None:
         own["policy"] = session.policy.model_copy(update={"prefix_list": registered})
-    return Session.model_validate({**session.model_dump(), **own})
+    # Every value was validated as a fact, and the link has said what a link-local neighbour still wanted.
+    facts = {name: getattr(session, name) for name in Session.model_fields}
+    return Session.model_construct(**{**facts, **own})
 
 
 def _igp(facts: FleetFacts, links: Sequence[LinkFacts], node_id: str) -> Igp:

@@ -7,15 +7,13 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 
 from control_server.flaps.dependencies import FlapReader, Flaps
-from control_server.flaps.schemas import SubjectKind
-from control_server.nodes.schemas import NodeId
+from control_server.flaps.schemas import FlapQuery, SubjectKind
 from shared.web.rendering import render
 from shared.web.routing import Router
 
 router = Router(include_in_schema=False)
 
-Name = Annotated[str, Query(max_length=128)]
-_SHOWN = 50
+_SHOWN = 25
 
 
 @router.get("/flaps")
@@ -23,13 +21,11 @@ async def show_flaps(
     request: Request,
     _reader: FlapReader,
     flaps: Flaps,
-    node: Annotated[NodeId | None, Query()] = None,
-    session: Name = "",
-    prefix: Name = "",
+    asked: Annotated[FlapQuery, Query()],
 ) -> Response:
     """Scores of sessions and prefixes, the highest first, and why the chosen one is what it is."""
     overview = await flaps.overview()
-    chosen = await flaps.chosen(overview, node, session, prefix)
+    chosen = await flaps.chosen(overview, asked)
     return render(
         request,
         "flaps/flaps.html",

@@ -8,6 +8,8 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from control_server.nodes.schemas import NodeId
+
 
 class Level(StrEnum):
     """How restless something is. It rises at 2,000 and 3,000 and falls only below 750."""
@@ -96,6 +98,14 @@ class Heard:
 
     at: datetime
     fencing_token: int | None = None
+
+
+class FlapQuery(BaseModel):
+    """Whose score is to be explained: a session's, a prefix's, or that of the node itself."""
+
+    node: NodeId | None = None
+    session: str = Field(default="", max_length=128)
+    prefix: str = Field(default="", max_length=64)
 
 
 class FlapRead(BaseModel):

@@ -17,6 +17,7 @@ from control_server.flaps.schemas import (
     FlapChart,
     FlapExplanation,
     FlapOverview,
+    FlapQuery,
     FlapRead,
     Level,
     RatePoint,
@@ -115,17 +116,19 @@ class FlapService:
         """Why the score of a node itself is what it is. Raises FlapUnknown."""
         return await self._explained(node_id, SubjectKind.NODE, "")
 
-    async def chosen(
-        self, overview: FlapOverview, node_id: str | None, session: str, prefix: str
-    ) -> FlapExplanation | None:
-        """What is asked for, else the highest score; None where nothing has one. Raises FlapUnknown."""
-        if node_id is not None and prefix:
-            return await self.prefix(node_id, prefix)
-        if node_id is not None:
-            return await (self.session(node_id, session) if session else self.whole_node(node_id))
+    async def chosen(self, overview: FlapOverview, asked: FlapQuery) -> FlapExplanation | None:
+        """What is asked for, else the highest; None where nothing has a score. Raises FlapUnknown."""
+        if asked.node is not None and asked.prefix:
+            return await self.prefix(asked.node, asked.prefix)
+        if asked.node is not None and asked.session:
+            return await self.session(asked.node, asked.session)
+        if asked.node is not None:
+            return await self.whole_node(asked.node)
         if not overview.items:
             return None
-        top = overview.items[0]
+        # A session explains the prefixes that fell with it, and not the other way round.
+        sessions = [read for read in overview.items if read.kind is not SubjectKind.PREFIX]
+        top = (sessions or overview.items)[0]
         return await self._explained(top.node_id, top.kind, top.subject)
 
     async def transitions(

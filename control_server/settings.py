@@ -222,12 +222,6 @@ class KeepSettings(BaseModel):
         default=timedelta(days=30), ge=timedelta(hours=1), description="What became of best paths"
     )
     flaps: timedelta = Field(
-        default=timedelta(days=90), ge=timedelta(days=1), description="Flaps of sessions, and rates of updates"
-    )
-    health: timedelta = Field(
-        default=timedelta(days=90), ge=timedelta(days=1), description="Changes of health, and closed incidents"
-    )
-    flaps: timedelta = Field(
         default=timedelta(days=90),
         ge=timedelta(days=1),
         description="Flaps of sessions, and rates of updates",

@@ -1,6 +1,7 @@
 """Every requirement has a test that runs."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.auth.rows import HERE, PEER, all_rows, rows_named_by
+from tests.conformance.auth.table import PAGE, PASSED
 
 
 def functions(path: Path) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, str]]:
@@ -57,3 +59,29 @@ def test_nothing_is_skipped() -> None:
 
 def test_the_table_names_the_peer_that_is_installed() -> None:
     assert f'"{PEER}": "' in (HERE / "peers" / "package.json").read_text(encoding="utf-8")
+
+
+def written() -> list[list[str]]:
+    """The page's rows: id, requirement, ours, the peer's."""
+    lines = PAGE.read_text(encoding="utf-8").split(f"## What {PEER} does otherwise")[0].splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+    return [row for row in cells if row[0] not in {"id", "---"}]
+
+
+def test_the_page_has_every_requirement_as_it_is_worded_now() -> None:
+    assert [row[:2] for row in written()] == [[row.ident, row.requirement] for row in all_rows().values()]
+
+
+def test_the_page_shows_ours_without_a_failure() -> None:
+    assert [row[0] for row in written() if row[2] != PASSED] == []
+
+
+def test_the_page_grades_the_peer_in_each_row() -> None:
+    known = re.compile(r"passed|failed|–|[0-9]+ of [0-9]+")
+    assert [row[0] for row in written() if not known.fullmatch(row[3])] == []
+    assert {PASSED} <= {row[3] for row in written()}
+
+
+def test_the_page_names_the_peer_s_version() -> None:
+    packages = json.loads((HERE / "peers" / "package.json").read_text(encoding="utf-8"))
+    assert f"`{PEER}` {packages['dependencies'][PEER]}," in PAGE.read_text(encoding="utf-8")

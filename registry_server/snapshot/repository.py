@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,18 +41,23 @@ class SnapshotRepository:
             ObjectRow.indexed,
         )
         references = select(ReferenceRow.object_id, ReferenceRow.attribute, ReferenceRow.target)
+        words: dict[str, str] = {}
         filters = await self.session.execute(select(FilterRow.path, FilterRow.raw))
         return Rows(
             facts=await self.facts(),
-            objects=await self._all(objects.order_by(ObjectRow.path)),
-            references=await self._all(references.order_by(ReferenceRow.object_id)),
-            routes=await self._all(select(*RouteRow.__table__.columns)),
+            objects=await self._all(objects.order_by(ObjectRow.path), words),
+            references=await self._all(references.order_by(ReferenceRow.object_id), words),
+            routes=await self._all(select(*RouteRow.__table__.columns), words),
             filters={row[0]: row[1] for row in filters},
         )
 
-    async def _all(self, statement: Select[*tuple[Any, ...]]) -> list[Sequence[Any]]:
-        found: list[Sequence[Any]] = []
+    async def _all(self, statement: Select[*tuple[Any, ...]], words: dict[str, str]) -> list[tuple[Any, ...]]:
+        """Plain tuples, in which words that stand in many rows stand in memory once."""
+        found: list[tuple[Any, ...]] = []
         streamed = await self.session.stream(statement.execution_options(yield_per=_SLICE))
         async for some in streamed.partitions():
-            found.extend(some)
+            found += [
+                tuple(words.setdefault(cell, cell) if type(cell) is str else cell for cell in row)
+                for row in some
+            ]
         return found

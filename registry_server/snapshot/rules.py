@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from registry_server.objects.rules.classes import PREFIX_CLASSES, fold
 from registry_server.objects.rules.grammar import parse, words
@@ -27,6 +27,7 @@ _SET_CLASSES = ("as-set", "route-set")
 _MEMBERSHIP = frozenset({"members", "mp-members", "mbrs-by-ref"})
 _ANYBODY = "ANY"
 _FAMILIES = (4, 6)
+Inverse = Mapping[str, Mapping[str, Sequence[int]]]
 
 
 def build(rows: Rows) -> Snapshot:
@@ -45,7 +46,7 @@ def build(rows: Rows) -> Snapshot:
     return Snapshot(
         facts=rows.facts,
         entries=entries,
-        by_key=by_key,
+        by_key={key: tuple(places) for key, places in by_key.items()},
         by_asn={
             entry.asn: place
             for place, entry in reversed(list(enumerate(entries)))
@@ -103,7 +104,7 @@ def _as_blocks(entries: Sequence[Entry]) -> Iterable[Block]:
 
 def _inverse(
     rows: Rows, numbers: dict[int, int], origins_of: dict[int, list[int]]
-) -> dict[str, dict[str, list[int]]]:
+) -> dict[str, dict[str, tuple[int, ...]]]:
     inverse: dict[str, dict[str, list[int]]] = {"origin": {}}
     for object_id, attribute, target in rows.references:
         named = inverse.setdefault(attribute, {}).setdefault(target, [])
@@ -113,7 +114,10 @@ def _inverse(
     for place, originating in origins_of.items():
         for asn in originating:
             inverse["origin"].setdefault(f"as{asn}", []).append(place)
-    return inverse
+    return {
+        attribute: {target: tuple(places) for target, places in named.items()}
+        for attribute, named in inverse.items()
+    }
 
 
 def _originated(origins: Sequence[Origin]) -> Originated:
@@ -131,7 +135,7 @@ def _originated(origins: Sequence[Origin]) -> Originated:
     )
 
 
-def _sets(entries: Sequence[Entry], inverse: dict[str, dict[str, list[int]]]) -> dict[str, NamedSet]:
+def _sets(entries: Sequence[Entry], inverse: Inverse) -> dict[str, NamedSet]:
     sets: dict[str, NamedSet] = {}
     for entry in entries:
         if entry.object_class in _SET_CLASSES and entry.indexed and entry.folded not in sets:
@@ -149,7 +153,7 @@ def _joined(
     of: Entry,
     maintainers: Sequence[str],
     entries: Sequence[Entry],
-    inverse: dict[str, dict[str, list[int]]],
+    inverse: Inverse,
 ) -> Iterable[str]:
     """Who named the set in `member-of` and is maintained by one whom the set admits (RFC 2622, section 5)."""
     if not maintainers:

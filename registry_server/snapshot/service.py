@@ -13,6 +13,7 @@ import structlog
 from registry_server.snapshot.repository import SnapshotRepository
 from registry_server.snapshot.rules import build
 from registry_server.snapshot.schemas.content import Facts, Snapshot
+from registry_server.snapshot.store import give_back
 from shared.database import Database
 from shared.kernel.clock import Clock
 
@@ -57,6 +58,8 @@ class SnapshotKeeper:
                 for follower in self._followers:
                     await follower(snapshot)
                 self.current, self._anew = snapshot, False
+                del rows
+                await asyncio.to_thread(give_back)
                 log.info("snapshot_taken", version=facts.version, objects=len(snapshot.entries))
             self.facts = facts
 

@@ -62,9 +62,9 @@ class Rows:
     """What is read from SQL for a snapshot, all of one transaction."""
 
     facts: Facts
-    objects: list[Sequence[Any]] = field(default_factory=list)
-    references: list[Sequence[Any]] = field(default_factory=list)
-    routes: list[Sequence[Any]] = field(default_factory=list)
+    objects: Sequence[Sequence[Any]] = ()
+    references: Sequence[Sequence[Any]] = ()
+    routes: Sequence[Sequence[Any]] = ()
     filters: dict[str, bytes] = field(default_factory=dict)
 
 

@@ -14,12 +14,14 @@ class PrefixIndex:
     """Blocks of both families with the numbers that were filed under them. Filled once, then only read."""
 
     def __init__(self, blocks: Iterable[tuple[Prefix, int]]) -> None:
-        self._filed: dict[tuple[int, int, int], list[int]] = {}
+        filed: dict[tuple[int, int, int], list[int]] = {}
         #: By family, first address and length in the order of addresses, shorter ones first.
         self._ordered: dict[int, list[tuple[int, int]]] = {4: [], 6: []}
         for prefix, number in blocks:
             key = (prefix.family, int.from_bytes(prefix.first), prefix.length)
-            self._filed.setdefault(key, []).append(number)
+            filed.setdefault(key, []).append(number)
+        #: Tuples, which nearly always have one number and then take half of a list.
+        self._filed = {key: tuple(numbers) for key, numbers in filed.items()}
         for family, first, length in self._filed:
             self._ordered[family].append((first, length))
         for some in self._ordered.values():
@@ -30,11 +32,11 @@ class PrefixIndex:
             for family, some in self._ordered.items()
         }
 
-    def exact(self, prefix: Prefix) -> list[int]:
+    def exact(self, prefix: Prefix) -> tuple[int, ...]:
         """What is filed under exactly this block."""
-        return self._filed.get((prefix.family, int.from_bytes(prefix.first), prefix.length), [])
+        return self._filed.get((prefix.family, int.from_bytes(prefix.first), prefix.length), ())
 
-    def covering(self, prefix: Prefix, *, itself: bool) -> Iterator[list[int]]:
+    def covering(self, prefix: Prefix, *, itself: bool) -> Iterator[tuple[int, ...]]:
         """What is filed under blocks that contain this one, the longest first."""
         family, address, bits = prefix.family, int.from_bytes(prefix.first), _BITS[prefix.family]
         for length in self._lengths[family]:
@@ -43,7 +45,7 @@ class PrefixIndex:
                 if found := self._filed.get((family, network, length)):
                     yield found
 
-    def inside(self, prefix: Prefix) -> Iterator[list[int]]:
+    def inside(self, prefix: Prefix) -> Iterator[tuple[int, ...]]:
         """What is filed under blocks inside this one, not the block itself, in the order of addresses."""
         ordered = self._ordered[prefix.family]
         first, last = int.from_bytes(prefix.first), int.from_bytes(prefix.last)

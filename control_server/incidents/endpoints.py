@@ -18,7 +18,7 @@ Limit = Annotated[int, Query(ge=1, le=500)]
 
 
 @router.get("")
-async def list_incidents(
+async def list_fleet_incidents(
     _reader: IncidentReader,
     incidents: Incidents,
     state: Annotated[Literal["open", "all"], Query(description="`open`: only those that are open")] = "all",

@@ -75,7 +75,7 @@ def numbers(page: Page) -> list[int]:
 
 def test_the_dashboard_shows_the_node_online(page: Page) -> None:
     page.goto("/")
-    expect(page.get_by_role("link", name="demo")).to_be_visible()
+    expect(page.get_by_role("link", name="demo", exact=True)).to_be_visible()
     expect(page.locator("[data-live-word]")).to_have_text("Live")
     expect(page.get_by_text("Agent online")).to_be_visible()
 

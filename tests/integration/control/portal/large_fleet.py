@@ -59,7 +59,8 @@ async def grow(office: Office, present: int, wanted: int) -> None:
             column = _node_column(table)
             if column is None:
                 continue
-            rows = (await session.execute(select(table).where(table.c[column] == FIRST))).mappings().all()
+            found = await session.execute(select(table).where(table.c[column] == FIRST))
+            rows = [{str(name): value for name, value in row.items()} for row in found.mappings()]
             copies = [_copy(table, row, column, name) for row in rows for name in names]
             if copies:
                 await session.execute(insert(table), copies)

@@ -60,8 +60,8 @@ async def test_no_page_asks_more_often_for_more_nodes(reported: Office) -> None:
             with counted() as found:
                 await page(reported, path, headers)
             asked[path].append(found)
-    for path, found in asked.items():
-        assert more(*found) == [], path
+    for path, times in asked.items():
+        assert more(*times) == [], path
 
 
 @pytest.mark.parametrize("wanted", ["2h", "6h", "24h", "7d", "30d", "90d"])

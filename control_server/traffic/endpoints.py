@@ -11,12 +11,10 @@ from control_server.nodes.schemas import NodeId
 from control_server.policy.dependencies import Reader
 from control_server.traffic.dependencies import Desk, Samples, Traffic
 from control_server.traffic.schemas import (
-    ALL_LINKS,
     FleetTrafficRead,
-    InterfaceName,
     LinksRead,
-    PeerKey,
     SeriesKey,
+    SeriesQuery,
     TrafficRange,
     TrafficRead,
 )
@@ -39,16 +37,11 @@ async def get_fleet_traffic(
 
 @router.get("/nodes/{node_id}/traffic")
 async def get_node_traffic(
-    _reader: Reader,
-    node_id: NodeId,
-    desk: Desk,
-    wanted: Wanted = TrafficRange.HOURS_2,
-    interface: Annotated[InterfaceName, Query(description="One link; `*` is all of them")] = ALL_LINKS,
-    peer: Annotated[PeerKey, Query(description="Public key of one WireGuard peer of the link")] = "",
+    _reader: Reader, node_id: NodeId, desk: Desk, query: Annotated[SeriesQuery, Query()]
 ) -> TrafficRead:
     """Traffic of one node over time, beside the period of the same length before."""
     await desk.nodes.get(node_id)
-    return await desk.traffic.one(node_id, wanted, SeriesKey(interface, peer))
+    return await desk.traffic.one(node_id, query.range, SeriesKey(query.interface, query.peer))
 
 
 @router.get("/nodes/{node_id}/traffic/links")

@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Annotated
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field
 
 from shared.protocol.reports import LinkKind
 
 #: Stands for all links of a node together.
 ALL_LINKS = "*"
-InterfaceName = Annotated[str, StringConstraints(min_length=1, max_length=128)]
-PeerKey = Annotated[str, StringConstraints(max_length=64)]
 
 
 class TrafficRange(StrEnum):
@@ -90,6 +87,18 @@ class Grid:
     def before(self) -> Grid:
         """The same length right before it."""
         return Grid(self.start - self.step * self.count, self.step, self.count)
+
+
+class SeriesQuery(BaseModel):
+    """Which link of a node, and how far back."""
+
+    model_config = ConfigDict(frozen=True)
+
+    range: TrafficRange = Field(default=TrafficRange.HOURS_2, description="How far back")
+    interface: str = Field(
+        default=ALL_LINKS, min_length=1, max_length=128, description="One link; `*` is all of them"
+    )
+    peer: str = Field(default="", max_length=64, description="Public key of one WireGuard peer of the link")
 
 
 class PointsRead(BaseModel):

@@ -15,22 +15,19 @@ What = Annotated[
     str | None, typer.Argument(help="A prefix, an address or an AS number; else the fleet in numbers")
 ]
 Node = Annotated[str | None, typer.Option("--node", help="The table of one node")]
-Filtered = Annotated[bool, typer.Option("--filtered", help="With --node: only what filters refused, and why")]
-Invalid = Annotated[bool, typer.Option("--invalid", help="With --node: only invalid origins")]
+Only = Annotated[
+    str, typer.Option("--only", help="With --node: best routes, those that are invalid, or filtered and why")
+]
 
+_ONLY = ("best", "filtered", "invalid")
 _AS_NUMBER = re.compile(r"^(?:AS)?(\d{1,10})$", re.IGNORECASE)
 
 
-def routes(  # noqa: PLR0913, PLR0917 - options of one command
-    what: What = None,
-    node: Node = None,
-    filtered: Filtered = False,
-    invalid: Invalid = False,
-    server: Server = None,
-    as_json: AsJson = False,
+def routes(
+    what: What = None, node: Node = None, only: Only = "best", server: Server = None, as_json: AsJson = False
 ) -> None:
     """One prefix on all nodes, one origin, the table of a node, or the fleet in numbers."""
-    question, show = _asked(what, node, filtered=filtered, invalid=invalid)
+    question, show = _asked(what, node, only)
     answer = ask(server, question)
     if as_json:
         print_json(answer)
@@ -38,13 +35,13 @@ def routes(  # noqa: PLR0913, PLR0917 - options of one command
     show(answer)
 
 
-def _asked(what: str | None, node: str | None, *, filtered: bool, invalid: bool) -> tuple[Question, Any]:
+def _asked(what: str | None, node: str | None, only: str) -> tuple[Question, Any]:
     if node is not None:
-        wanted = {"filtered": "true"} if filtered else {"best": "true"}
-        wanted |= {"invalid": "true"} if invalid else {}
-        wanted |= {"within": what} if what else {}
+        if only not in _ONLY:
+            raise typer.BadParameter(f"--only takes {', '.join(_ONLY)}")
+        wanted = {only: "true", "limit": "500"} | ({"within": what} if what else {})
         path = f"/api/v1/nodes/{quote(node, safe='')}/routes"
-        return Question("GET", path, parameters={**wanted, "limit": "500"}), _show_routes
+        return Question("GET", path, parameters=wanted), _show_routes
     if what is None:
         return Question("GET", "/api/v1/routing"), _show_fleet
     if (number := _AS_NUMBER.match(what.strip())) is not None:

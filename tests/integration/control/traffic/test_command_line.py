@@ -28,8 +28,8 @@ async def test_routes_of_the_fleet_a_prefix_an_origin_and_a_node(shell: Shell) -
     assert "No node has 10.1.2.0/24" in gone
     assert "withdrawn" in gone
     assert "rpki_invalid" in await shell.run("routes", f"AS{ORIGIN}")
-    assert "10.9.0.0/24" in await shell.run("routes", "--node", "edge1", "--filtered")
-    assert "No route." in await shell.run("routes", "--node", "edge1", "--invalid")
+    assert "10.9.0.0/24" in await shell.run("routes", "--node", "edge1", "--only", "filtered")
+    assert "No route." in await shell.run("routes", "--node", "edge1", "--only", "invalid")
     assert (await shell.json("routes"))["filtered"] == 1
 
 

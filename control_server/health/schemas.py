@@ -210,3 +210,5 @@ class NodeView:
     memory_share: float | None
     facts: ReportFacts
     stood: dict[str, Stood]
+    #: Whether it was given a network to route for; of one that was not, only a BIRD with sessions is missed.
+    routes: bool = True

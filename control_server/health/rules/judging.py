@@ -120,6 +120,8 @@ def _routing(view: NodeView, now: datetime) -> PartHealth:
             PartName.ROUTING, State.UNKNOWN, [Reason(code=code)], routing.received_at + OBSERVED_WITHIN
         )
     if routing.unseen_since is not None:
+        if not view.routes and not routing.counts.total:
+            return _part(PartName.ROUTING, State.UNKNOWN, [], None)
         reasons = [Reason(code="bird_unavailable", detail=routing.reason)]
         return _part(PartName.ROUTING, State.DEGRADED, reasons, routing.unseen_since)
     own = [session for session in routing.fallen if session.internal]

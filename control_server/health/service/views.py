@@ -74,6 +74,7 @@ class Views:
             memory_share=heartbeat.memory_used_bytes / total if heartbeat and total else None,
             facts=ReportFacts.model_validate(row.facts if row else {}),
             stood={part: Stood.model_validate(stood) for part, stood in (row.stood if row else {}).items()},
+            routes=node.routing.get("asn") is not None,
         )
 
     def _liveness(

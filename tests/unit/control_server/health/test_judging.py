@@ -213,6 +213,13 @@ class TestRouting:
         assert part_of(health, PartName.ROUTING) == (State.DEGRADED, ["bird_unavailable"])
         assert next(part.since for part in health.parts if part.part is PartName.ROUTING) == ago(minutes=9)
 
+    def test_nothing_is_expected_of_the_bird_of_a_node_that_does_not_route(self) -> None:
+        gone = Part(sight=Sight.UNAVAILABLE, reason="no such socket")
+        facts = of_snapshot(RuntimeSnapshot(taken_at=NOW, routing=gone), [], NOW, None)
+        health = judge(view(facts=ReportFacts(routing=facts), routes=False), NOW)
+        assert part_of(health, PartName.ROUTING) == (State.UNKNOWN, [])
+        assert (health.state, health.reasons) == (State.OK, [])
+
 
 class TestTunnels:
     @pytest.mark.parametrize(

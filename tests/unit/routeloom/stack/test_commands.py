@@ -39,6 +39,7 @@ class TestInit:
 
 class TestCaptcha:
     def test_the_secret_comes_from_standard_input_and_stays(self, tmp_path: Path) -> None:
+        assert invoke(tmp_path, "init")[0] == 0
         public = ("--public-url", "https://loom.example")
         assert invoke(tmp_path, "captcha", "site", *public, answer="sesame\n")[0] == 0
         assert invoke(tmp_path, "init")[0] == 0

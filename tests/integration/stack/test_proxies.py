@@ -99,10 +99,11 @@ def test_the_shipped_file_of_nginx_is_sound(tmp_path: Path) -> None:
     (tmp_path / "certificate.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
     plain = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     (tmp_path / "key.pem").write_bytes(key.private_bytes(*plain))
-    text = (COMPOSE / "nginx.conf").read_text().replace("/etc/nginx/tls/", f"{tmp_path}/")
+    text = (COMPOSE / "nginx.conf").read_text().replace(TEMPORARY, f"{tmp_path}/")
+    text = text.replace("/etc/nginx/tls/", f"{tmp_path}/")
     for service in ("control", "auth", "registry"):
         text = text.replace(f"server {service}:", "server 127.0.0.1:")
-    (tmp_path / "nginx.conf").write_text(text.replace(TEMPORARY, f"{tmp_path}/"))
+    (tmp_path / "nginx.conf").write_text(text)
     command = [find_program("nginx", "nginx-light"), "-t", "-e", "stderr", "-c", str(tmp_path / "nginx.conf")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

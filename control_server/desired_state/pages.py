@@ -29,7 +29,7 @@ async def show_generations(
     before: Annotated[int | None, Query(ge=1)] = None,
 ) -> Response:
     """What was published for the node, newest first, with who and why."""
-    node = await shelf.nodes.get(node_id)
+    node = await shelf.nodes.shown(node_id)
     generations = await shelf.generations.list(node_id, before, _SHOWN)
     return render(request, "desired_state/generations.html", node=node, generations=generations)
 
@@ -61,16 +61,17 @@ async def roll_back_from_page(
 @router.get("/{node_id}/files")
 async def show_files(request: Request, _reader: Reader, node_id: NodeId, shelf: Shelf) -> Response:
     """The rendered files of the newest generation."""
-    node = await shelf.nodes.get(node_id)
+    node = await shelf.nodes.shown(node_id)
     newest = node.generation.desired
     rendered = await shelf.generations.files(node_id, newest) if newest else None
     return render(request, "desired_state/files.html", node=node, rendered=rendered)
 
 
 async def _generation(shelf: GenerationDesk, node_id: str, number: int) -> dict[str, Any]:
+    node = await shelf.nodes.shown(node_id)
     generation = await shelf.generations.get(node_id, number)
     return {
-        "node": await shelf.nodes.get(node_id),
+        "node": node,
         "generation": generation,
         "things": by_thing(generation.changes),
         "files": file_changes((await shelf.generations.compare(node_id, number, None)).files),

@@ -42,7 +42,7 @@ async def create_node(
 @router.get("/{node_id}")
 async def get_node(_reader: FleetReader, node_id: NodeId, nodes: Nodes) -> NodeRead:
     """One node."""
-    return await nodes.get(node_id)
+    return await nodes.shown(node_id)
 
 
 @router.get("/{node_id}/facts")

@@ -43,9 +43,10 @@ async def show_looking_glass(
     wanted: Annotated[Wanted, Query()],
 ) -> Response:
     """The form, and the probes of late."""
+    fleet = await nodes.list()
     page = await probes.list_page(ProbeFilter(), wanted.cursor, _LISTED)
     typed = {"tool": Tool.PING, "nodes": wanted.node, "target": wanted.target}
-    return _looking_glass(request, await nodes.list(), page, typed)
+    return _looking_glass(request, fleet, page, typed)
 
 
 @router.post("/probes")
@@ -75,8 +76,8 @@ async def show_probe(
     request: Request, probe_id: UUID, _reader: FleetReader, probes: Reader, nodes: Nodes
 ) -> Response:
     """A probe, live or from the archive."""
-    probe = await probes.read(probe_id)
     fleet = {node.node_id: node for node in (await nodes.list()).items}
+    probe = await probes.read(probe_id)
     last = probe.lines[-1].seq if probe.lines else 0
     return render(request, "probes/probe.html", probe=probe, fleet=fleet, last=last)
 

@@ -46,19 +46,30 @@ class NodeService:
     healths: HealthSource | None = None
 
     async def list(self) -> NodeList:
-        """Every node."""
+        """Every node, with its health; to be asked for before anything else of the session, as `shown` is."""
+        judged = await self.healths.judged(None) if self.healths else {}
         agents = await self.agents.by_node()
         found = await self.nodes.list_all()
-        judged = await self.healths.judged(None) if self.healths else {}
         items = [self._read(node, agents.get(node.id), judged) for node in found]
         return NodeList(items=items, total=len(items))
 
     async def get(self, node_id: str) -> NodeRead:
-        """One node. Raises NodeNotFound."""
+        """One node, whose health is what the link alone says. Raises NodeNotFound."""
+        return await self._found(node_id, {})
+
+    async def shown(self, node_id: str) -> NodeRead:
+        """One node, with its health as everything that is known says. Raises NodeNotFound.
+
+        To be asked for before anything else of the session: who judges reads in one of their own, and a
+        request that holds one connection while it waits for a second can wait for itself.
+        """
+        judged = await self.healths.judged(node_id) if self.healths else {}
+        return await self._found(node_id, judged)
+
+    async def _found(self, node_id: str, judged: Mapping[str, tuple[str, HealthRead]]) -> NodeRead:
         node = await self.nodes.find(node_id)
         if node is None:
             raise NodeNotFound(f"No node is called {node_id!r}.")
-        judged = await self.healths.judged(node_id) if self.healths else {}
         return self._read(node, await self.agents.find(node_id), judged)
 
     async def find(self, node_id: str) -> Node | None:

@@ -23,7 +23,10 @@ STATIC_ROOT = Path(__file__).parent / "static"
 _FRAMEWORK = "vendor/tabler/tabler.min.css"
 _PLOT = "vendor/uplot/uPlot.min.css"
 #: One style sheet out of these: the framework in a layer below, then ours in this order.
-_STYLES = ("tokens", "base", "layout", "components", "charts", "forms", "table", "terminal", "feedback", "fleet")
+_STYLES = (
+    *("tokens", "base", "layout", "components", "charts"),
+    *("forms", "table", "terminal", "feedback", "fleet"),
+)
 _BUNDLE = "css/app.css"
 _NEEDED = (
     _FRAMEWORK,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -19,6 +19,7 @@ from control_server.observations.dependencies import ObservationsOf
 from control_server.portal.service import (
     DashboardService,
     FleetPulse,
+    LatestProbes,
     NodeMeasures,
     NodeTabs,
     TierService,
@@ -94,11 +95,14 @@ def _tiers(request: Request) -> TierService:
 Tiers = Annotated[TierService, Depends(_tiers)]
 
 
-async def _recent(probes: Probes) -> list[ProbeSummary]:
-    return (await probes.list_page(ProbeFilter(), None, _SHOWN)).items
+def _recent(probes: Probes) -> LatestProbes:
+    async def latest() -> Sequence[ProbeSummary]:
+        return (await probes.list_page(ProbeFilter(), None, _SHOWN)).items
+
+    return latest
 
 
-RecentProbes = Annotated[list[ProbeSummary], Depends(_recent)]
+RecentProbes = Annotated[LatestProbes, Depends(_recent)]
 
 
 async def what_pages_show(resources: ControlResources, link: AgentLink) -> str:

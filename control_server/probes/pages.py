@@ -76,8 +76,8 @@ async def show_probe(
     request: Request, probe_id: UUID, _reader: FleetReader, probes: Reader, nodes: Nodes
 ) -> Response:
     """A probe, live or from the archive."""
-    fleet = {node.node_id: node for node in (await nodes.list()).items}
     probe = await probes.read(probe_id)
+    fleet = {node.node_id: node for node in (await nodes.list()).items}
     last = probe.lines[-1].seq if probe.lines else 0
     return render(request, "probes/probe.html", probe=probe, fleet=fleet, last=last)
 

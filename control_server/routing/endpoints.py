@@ -86,8 +86,9 @@ async def get_origin(_reader: Reader, asn: Asn, routing: Routing) -> OriginRead:
 @nodes.get("/routing")
 async def get_node_routing(_reader: Reader, node_id: NodeId, desk: Desk) -> NodeRoutingRead:
     """The tables of one node in numbers, and what each protocol brings."""
+    found = await desk.routing.node(node_id)
     await desk.nodes.get(node_id)
-    return await desk.routing.node(node_id)
+    return found
 
 
 @nodes.get("/routes")
@@ -95,8 +96,9 @@ async def list_routes(
     _reader: Reader, node_id: NodeId, desk: Desk, query: Annotated[RouteQuery, Query()]
 ) -> RouteList:
     """Routes of one node in the order of their addresses."""
+    found = await desk.routing.table(node_id, query)
     await desk.nodes.get(node_id)
-    return await desk.routing.table(node_id, query)
+    return found
 
 
 @nodes.get("/route-changes")
@@ -104,8 +106,9 @@ async def list_route_changes(
     _reader: Reader, node_id: NodeId, desk: Desk, limit: Annotated[int, Query(ge=1, le=500)] = 100
 ) -> list[ChangeRead]:
     """What became of best paths on one node, the newest first."""
+    found = await desk.routing.recent(node_id, limit)
     await desk.nodes.get(node_id)
-    return await desk.routing.recent(node_id, limit)
+    return found
 
 
 @agents.post("/prefixes")

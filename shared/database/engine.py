@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _BUSY_MILLISECONDS = 5000
 _POOL_SECONDS = 10
+#: Connections that read a SQLite file at once.
+_READERS = 4
 #: A connection that was used so recently is taken for alive.
 _TRUSTED_SECONDS = 1.0
 _LAST_USE = "routeloom.last_use"
@@ -107,7 +109,7 @@ def open_database(settings: DatabaseSettings) -> Database:
     url = settings.parsed
     if url.get_backend_name() == "sqlite":
         writer = _sqlite_engine(url, begin="BEGIN IMMEDIATE", connections=1, read_only=False)
-        reader = _sqlite_engine(url, begin="BEGIN", connections=4, read_only=True)
+        reader = _sqlite_engine(url, begin="BEGIN", connections=_READERS, read_only=True)
     else:
         writer = reader = create_async_engine(
             url, pool_size=settings.pool_size, max_overflow=0, pool_timeout=_POOL_SECONDS

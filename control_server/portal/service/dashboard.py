@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from control_server.health.schemas import FleetHealth
@@ -32,6 +32,10 @@ class Dashboard:
     probes: Sequence[ProbeSummary]
 
 
+#: Asks for the probes of late.
+LatestProbes = Callable[[], Awaitable[Sequence[ProbeSummary]]]
+
+
 @dataclass(frozen=True, slots=True)
 class DashboardService:
     """The features whose words the dashboard joins."""
@@ -42,15 +46,16 @@ class DashboardService:
     routing: RoutingService
     tiers: Sequence[tuple[Cache, TierProber]]
 
-    async def read(self, wanted: TrafficRange, probes: Sequence[ProbeSummary]) -> Dashboard:
-        """One look; `probes` are the latest."""
+    async def read(self, wanted: TrafficRange, latest_probes: LatestProbes) -> Dashboard:
+        """One look. What is read in sessions of its own comes first: no connection is held meanwhile."""
+        health, routing = await self.health.fleet(), await self.routing.fleet()
         return Dashboard(
-            health=await self.health.fleet(),
+            health=health,
             incidents=await self.incidents.list(open_only=True, limit=_INCIDENTS),
             traffic=await self.traffic.fleet(wanted),
-            routing=await self.routing.fleet(),
+            routing=routing,
             tiers=[_glance(cache, prober) for cache, prober in self.tiers],
-            probes=probes,
+            probes=await latest_probes(),
         )
 
 

@@ -37,7 +37,11 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class NodeTabs:
-    """The features whose words the tabs join. Every method raises NodeNotFound."""
+    """The features whose words the tabs join. Every method raises NodeNotFound.
+
+    Health, flaps and routes are read in sessions of their own, so they are asked first: a request never waits
+    for a second connection with one in its hand.
+    """
 
     nodes: NodeService
     observations: Observations
@@ -47,25 +51,22 @@ class NodeTabs:
 
     async def overview(self, node_id: str) -> Overview:
         """How the node is, part by part, and what runs on it."""
-        node = await self.nodes.get(node_id)
+        health = await self.health.node(node_id)
         scores = await self.flaps.node(node_id)
         return Overview(
-            node=node,
-            health=await self.health.node(node_id),
+            node=await self.nodes.shown(node_id),
+            health=health,
             seen=await self.observations.get(node_id),
             scores={flap.subject: flap for flap in scores if flap.kind is SubjectKind.SESSION},
         )
 
     async def events(self, node_id: str) -> tuple[NodeRead, Sequence[Happened]]:
         """What happened to it, the latest first."""
-        node = await self.nodes.get(node_id)
+        changes = await self.health.history(node_id, _EVENTS)
+        transitions = await self.flaps.transitions(node_id=node_id, limit=_EVENTS)
+        node = await self.nodes.shown(node_id)
         incidents = await self.incidents.list(node_id=node_id, limit=_EVENTS)
-        happened = told(
-            await self.health.history(node_id, _EVENTS),
-            await self.flaps.transitions(node_id=node_id, limit=_EVENTS),
-            incidents.items,
-        )
-        return node, happened[:_EVENTS]
+        return node, told(changes, transitions, incidents.items)[:_EVENTS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +79,14 @@ class NodeMeasures:
 
     async def of_routing(self, node_id: str) -> dict[str, Any]:
         """Its tables in numbers, and what changed in them lately."""
-        return {
-            "node": await self.nodes.get(node_id),
-            "routing": await self.routing.node(node_id),
-            "changes": await self.routing.recent(node_id, _CHANGES),
-        }
+        routing = await self.routing.node(node_id)
+        changes = await self.routing.recent(node_id, _CHANGES)
+        return {"node": await self.nodes.shown(node_id), "routing": routing, "changes": changes}
 
     async def of_traffic(self, node_id: str, wanted: TrafficRange) -> dict[str, Any]:
         """All of its links together, and each of them."""
         return {
-            "node": await self.nodes.get(node_id),
+            "node": await self.nodes.shown(node_id),
             "traffic": await self.traffic.node(node_id, wanted),
             "links": await self.traffic.links(node_id, wanted),
         }

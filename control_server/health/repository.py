@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import defer
 
 from control_server.health.models import HealthTransition, NodeHealthRow
 from control_server.nodes.models import Node
@@ -44,8 +45,12 @@ class HealthRepository:
     async def list_nodes(
         self, node_ids: Collection[str] | None
     ) -> Sequence[tuple[Node, NodeHealthRow | None]]:
-        """These nodes or all, with what is kept of their reports."""
-        query = select(Node, NodeHealthRow).outerjoin(NodeHealthRow, NodeHealthRow.node_id == Node.id)
+        """These nodes or all, with what is kept of their reports except for each session."""
+        query = (
+            select(Node, NodeHealthRow)
+            .outerjoin(NodeHealthRow, NodeHealthRow.node_id == Node.id)
+            .options(defer(NodeHealthRow.sessions, raiseload=True))
+        )
         if node_ids is not None:
             query = query.where(Node.id.in_(node_ids))
         return [(node, row) for node, row in await self.session.execute(query.order_by(Node.id))]

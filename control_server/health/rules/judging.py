@@ -44,7 +44,7 @@ def judge(view: NodeView, now: datetime) -> NodeHealth:
     stood = view.stood.get("overall")
     if stood is not None and stood.state is state and not (state is State.UNKNOWN and _never(view)):
         since = stood.since
-    return NodeHealth(
+    return NodeHealth.model_construct(
         node_id=view.node_id,
         site=view.site,
         state=state,
@@ -55,6 +55,7 @@ def judge(view: NodeView, now: datetime) -> NodeHealth:
         sessions=_sessions(view, now),
         maintenance_reason=view.maintenance_reason,
         observed_at=view.facts.routing.taken_at if view.facts.routing else None,
+        session_list=[],
     )
 
 
@@ -80,7 +81,8 @@ def _last(parts: list[PartHealth]) -> datetime | None:
 
 
 def _part(name: PartName, state: State, reasons: list[Reason], since: datetime | None) -> PartHealth:
-    return PartHealth(part=name, state=state, reasons=reasons, since=since)
+    # Not validated: every value is ours, and a large fleet is judged for one page.
+    return PartHealth.model_construct(part=name, state=state, reasons=reasons, since=since)
 
 
 def _link(view: NodeView) -> PartHealth:

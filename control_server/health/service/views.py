@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from control_server.agents.models import Agent
 from control_server.agents.rules import ONLINE_WITHIN, Liveness
 from control_server.agents.service import AgentDirectory
@@ -19,6 +21,7 @@ from shared.database import Database
 from shared.kernel.clock import Clock
 
 _AT_ONCE = 50
+_STOOD = TypeAdapter(dict[str, Stood])
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ class Views:
             connected_at=agent.connected_at if agent else None,
             memory_share=heartbeat.memory_used_bytes / total if heartbeat and total else None,
             facts=ReportFacts.model_validate(row.facts if row else {}),
-            stood={part: Stood.model_validate(stood) for part, stood in (row.stood if row else {}).items()},
+            stood=_STOOD.validate_python(row.stood if row else {}),
             routes=node.routing.get("asn") is not None,
         )
 

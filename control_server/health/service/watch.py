@@ -22,6 +22,8 @@ log = structlog.get_logger(__name__)
 
 #: Processes that cannot ask the tier know of each other's agents what SQL knows, which is a minute old.
 _GRACE = timedelta(seconds=75)
+#: A transaction for each node would take a large fleet's whole pass when many change at once.
+_AT_ONCE = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,30 +37,19 @@ class HealthWatch:
         """Judge every node."""
         now = self.views.now()
         judged = [(view, judge(view, now)) for view in await self.views.read(grace=_GRACE)]
-        for view, health in judged:
-            if _differs(view.stood, health):
-                await self._keep(health, now)
+        changed = [health for view, health in judged if _differs(view.stood, health)]
+        for at in range(0, len(changed), _AT_ONCE):
+            await self._keep(changed[at : at + _AT_ONCE], now)
         await self._reconcile(judged, now)
 
-    async def _keep(self, health: NodeHealth, now: datetime) -> None:
+    async def _keep(self, changed: Sequence[NodeHealth], now: datetime) -> None:
+        """Write down how they stand now; all processes take the rows in the same order."""
         async with self.views.database.transaction() as session:
             rows = HealthRepository(session)
-            row = await rows.hold(health.node_id)
-            stood = {part: Stood.model_validate(kept) for part, kept in row.stood.items()}
-            found = _stands(health, now)
-            for part, new in found.items():
-                old = stood.get(part)
-                if old is not None and old.state is new.state:
-                    new.since = old.since
-                    continue
-                before = old.state if old else State.UNKNOWN
-                if before is not new.state:
-                    rows.add(_change(health.node_id, part, before, new, now))
-                    log.info("health.changed", node=health.node_id, part=part, state=new.state)
-            await rows.write(
-                health.node_id, stood={part: new.model_dump(mode="json") for part, new in found.items()}
-            )
-        await self.recorder.forget(health.node_id)
+            for health in changed:
+                await _write(rows, health, now)
+        for health in changed:
+            await self.recorder.forget(health.node_id)
 
     async def _reconcile(self, judged: Sequence[tuple[NodeView, NodeHealth]], now: datetime) -> None:
         findings: list[Finding] = []
@@ -71,6 +62,22 @@ class HealthWatch:
             return
         async with self.views.database.transaction() as session:
             await IncidentLedger.within(session).reconcile(findings, unseen, now)
+
+
+async def _write(rows: HealthRepository, health: NodeHealth, now: datetime) -> None:
+    row = await rows.hold(health.node_id)
+    stood = {part: Stood.model_validate(kept) for part, kept in row.stood.items()}
+    found = _stands(health, now)
+    for part, new in found.items():
+        old = stood.get(part)
+        if old is not None and old.state is new.state:
+            new.since = old.since
+            continue
+        before = old.state if old else State.UNKNOWN
+        if before is not new.state:
+            rows.add(_change(health.node_id, part, before, new, now))
+            log.info("health.changed", node=health.node_id, part=part, state=new.state)
+    await rows.write(health.node_id, stood={part: new.model_dump(mode="json") for part, new in found.items()})
 
 
 def _differs(stood: dict[str, Stood], health: NodeHealth) -> bool:

@@ -57,7 +57,8 @@ class SnapshotKeeper:
                 snapshot = await asyncio.to_thread(build, rows)
                 for follower in self._followers:
                     await follower(snapshot)
-                self.current, self._anew = snapshot, False
+                # With the facts, and at once: whoever was told of the change asks at the next moment.
+                self.current, self.facts, self._anew = snapshot, facts, False
                 del rows
                 await asyncio.to_thread(give_back)
                 log.info("snapshot_taken", version=facts.version, objects=len(snapshot.entries))

@@ -36,9 +36,11 @@ def page() -> str:
     """`docs/reference/cli.md`."""
     root = typer.main.get_command(import_module("routeloom.cli.main").app)
     parts = [_section(path, command) for path, command in _walk("routeloom", root)]
-    for name, module in ((name, module) for name, modules in _DELEGATED.items() for module in modules):
-        group = typer.main.get_command(import_module(module).app)
-        parts += [_section(path, command) for path, command in _walk(f"routeloom {name}", group)]
+    for name, modules in _DELEGATED.items():
+        groups = [typer.main.get_command(import_module(module).app) for module in modules]
+        # By path: who has used the command in this process has joined its parts already.
+        found = {path: command for group in groups for path, command in _walk(f"routeloom {name}", group)}
+        parts += [_section(path, found[path]) for path in sorted(found)]
     statuses = f"## Exit status\n\n{table(('status', 'meaning'), _STATUSES)}"
     return whole("Commands", _INTRODUCTION, *parts, statuses)
 

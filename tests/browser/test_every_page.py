@@ -55,7 +55,7 @@ def world(server: Lite, browser: Browser, invite: Callable[[Role], str]) -> Iter
         desk.accept(invite(Role.ADMIN), "looker")
         made = World({"node_id": "demo", "object_class": "aut-num"})
         made.places |= {"probe_id": finished_probe(server), "key": some_autnum(server)}
-        made.places |= fleet_of(server)
+        made.places |= fleet_of(server) | {"asn": "4242429901"}
         made.places["passkey_id"] = last_part(desk, "/auth/account", "a[href*='/account/passkeys/']")
         made.places["account_id"] = last_part(desk, "/auth/accounts", "main a[href*='/auth/accounts/']")
         clients = "main a[href*='/auth/clients/']:not([href$='/new'])"

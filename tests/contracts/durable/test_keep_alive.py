@@ -11,7 +11,8 @@ from shared.durable import LeaseLostError, QueuedJob, QueueLease
 from shared.testing.waiting import wait_until
 from tests.contracts.durable.backends import AnyQueue, Backend
 
-LEASE = 0.4
+#: Long enough that a busy machine does not lose it between two renewals.
+LEASE = 1.5
 
 
 async def leased(queue: AnyQueue) -> QueueLease:

@@ -189,6 +189,11 @@ class Stage:
         """Wait until the agent is asked for a probe, and say that it runs."""
         start = await agent.expect(ProbeStart)
         await agent.accept(start.probe_id)
+
+        async def runs() -> bool:
+            return (await self.read(start.probe_id))["state"] != "accepted"
+
+        await wait_until(runs)
         return start.probe_id
 
 

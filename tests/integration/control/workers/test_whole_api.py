@@ -25,6 +25,8 @@ ABOUT_THE_MOMENT = re.compile(
 )
 #: Answers without an end.
 ENDLESS = {("control", "/fleet/stream")}
+#: Shows how the tiers do, one of which is there in one of the two.
+TIERS = {("control", "/")}
 #: Asking is a deed that the audit trail keeps, so that each answer of the trail is another.
 DEEDS = {("control", "/session-link/{secret}")}
 #: What stands in the place of parameters of the registry, by the beginning of the path.
@@ -65,7 +67,7 @@ def questions(opened: Town, world: World) -> list[Question]:
     for service in SERVICES:
         for route in routes_of(opened.apps[service]):
             method, path = route.split()
-            if method == "GET" and (service, path) not in ENDLESS | DEEDS:
+            if method == "GET" and (service, path) not in ENDLESS | DEEDS | TIERS:
                 addresses = [f"{a}{query}" for a in filled(world, service, path) for query in queries(path)]
                 found += [(service, address) for address in addresses]
     return found

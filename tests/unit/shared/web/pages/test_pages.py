@@ -164,7 +164,8 @@ class TestVisibleGroups:
         keys = [
             e.key for g in visible_groups(CONTROL_NAVIGATION, viewer, "/", LANGUAGES["en"]) for e in g.entries
         ]
-        assert keys == ["dashboard", "nodes", "probes", "alerts", "jobs", "registry", "tokens"]
+        fleet, observed = ["nodes", "policy", "pools"], ["probes", "flaps", "incidents", "routing", "traffic"]
+        assert keys == ["dashboard", *fleet, *observed, "alerts", "jobs", "registry", "tokens"]
 
     def test_shows_nothing_to_nobody(self) -> None:
         assert visible_groups(CONTROL_NAVIGATION, None, "/", LANGUAGES["en"]) == []

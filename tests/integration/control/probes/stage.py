@@ -191,7 +191,7 @@ class Stage:
         await agent.accept(start.probe_id)
 
         async def runs() -> bool:
-            return (await self.read(start.probe_id))["state"] != "accepted"
+            return bool((await self.read(start.probe_id))["state"] != "accepted")
 
         await wait_until(runs)
         return start.probe_id

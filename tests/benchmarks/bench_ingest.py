@@ -48,7 +48,7 @@ from shared.web.server import Server, server_config
 from tests.integration.control.probes.stage import seed
 
 SIZES = (1_000, 10_000, 100_000)
-AGENTS, HEARTBEATS = 20, 500
+AGENTS, HEARTBEATS = 20, 100
 LINEAR = 2.0
 HOT_BYTES = {1_000: 82_000, 10_000: 82_000, 100_000: 262_144}
 

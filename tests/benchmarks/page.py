@@ -44,7 +44,7 @@ def _section(name: str, printed: str) -> str:
     module = importlib.import_module(f"tests.benchmarks.bench_{name}")
     what = re.sub(r"\n{3,}", "\n\n", _COMMAND.sub("", inspect.cleandoc(module.__doc__ or ""))).strip()
     told = f"{what}\n\n`make bench ARGS={name}`, {datetime.now(UTC):%Y-%m-%d}, {_machine()}; {_versions()}."
-    return f"\n{told}\n\n```text\n{printed.strip()}\n```\n"
+    return f"\n{told}\n\n```text\n{printed.rstrip()}\n```\n"
 
 
 def _machine() -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from sqlalchemy import case, delete, func, select, tuple_
 from sqlalchemy.dialects import postgresql, sqlite
@@ -16,6 +17,15 @@ from control_server.traffic.schemas import ALL_LINKS, Bucket, SeriesKey, Volume
 from shared.protocol.reports import LinkKind
 
 _KEY = ("node_id", "step", "at", "interface", "peer")
+#: Whatever the session has read before.
+_ANEW = {"populate_existing": True}
+
+
+class Step(NamedTuple):
+    """One step of an archive."""
+
+    seconds: int
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,40 +46,27 @@ class TrafficRepository:
 
     async def hold_last(self, node_id: str, at: datetime) -> LastSample:
         """The newest sample of a node, held until the end of the transaction; an empty one at first."""
-        nothing = {"node_id": node_id, "stream": "", "sequence": 0, "received_at": at, "sample": {}}
-        await self.session.execute(self._insert(LastSample).values(**nothing).on_conflict_do_nothing())
         wanted = select(LastSample).where(LastSample.node_id == node_id).with_for_update()
-        return (await self.session.scalars(wanted, execution_options={"populate_existing": True})).one()
+        held = (await self.session.scalars(wanted, execution_options=_ANEW)).one_or_none()
+        if held is not None:
+            return held
+        nothing = {"node_id": node_id, "stream": "", "sequence": 0, "received_at": at, "sample": {}}
+        new = _insert(self._dialect, LastSample).on_conflict_do_nothing()
+        await self.session.execute(new, [nothing])
+        return (await self.session.scalars(wanted, execution_options=_ANEW)).one()
 
-    async def add_volumes(self, node_id: str, step: int, at: datetime, buckets: Iterable[Bucket]) -> None:
-        """Add to one step of an archive."""
-        rows = [_row(node_id, step, at, bucket) for bucket in buckets]
-        if not rows:
-            return
-        new = self._insert(TrafficBucket)
-        there, more = TrafficBucket.__table__.c, new.excluded
-        changes: dict[str, Any] = {
-            name: there[name] + more[name] for name in ("seconds", "received_bytes", "sent_bytes")
-        }
-        for name in ("received_packets", "sent_packets"):
-            changes[name] = func.coalesce(there[name] + more[name], more[name], there[name])
-        for name in ("received_peak", "sent_peak"):
-            changes[name] = case((more[name] > there[name], more[name]), else_=there[name])
-        rows.sort(key=lambda row: (row["interface"], row["peer"]))
-        await self.session.execute(new.on_conflict_do_update(index_elements=_KEY, set_=changes), rows)
+    async def add_volumes(self, node_id: str, steps: Sequence[Step], buckets: Sequence[Bucket]) -> None:
+        """Add to these steps of the archives, always in the same order: writers wait, and never in a ring."""
+        rows = [_row(node_id, step, bucket) for step in steps for bucket in buckets]
+        if rows:
+            rows.sort(key=lambda row: (row["step"], row["interface"], row["peer"]))
+            await self.session.execute(_adding_volumes(self._dialect), rows)
 
-    async def add_to_fleet(self, step: int, at: datetime, volume: Volume) -> None:
-        """Add to what the fleet moved in one step. All nodes meet here: the last thing in a transaction."""
-        row = {
-            "step": step,
-            "at": at,
-            "received_bytes": volume.received_bytes,
-            "sent_bytes": volume.sent_bytes,
-        }
-        new = self._insert(FleetBucket).values(**row)
-        there = FleetBucket.__table__.c
-        changes = {name: there[name] + new.excluded[name] for name in ("received_bytes", "sent_bytes")}
-        await self.session.execute(new.on_conflict_do_update(index_elements=("step", "at"), set_=changes))
+    async def add_to_fleet(self, steps: Sequence[Step], volume: Volume) -> None:
+        """Add to what the fleet moved in these steps. All nodes meet here: last in a transaction."""
+        moved = {"received_bytes": volume.received_bytes, "sent_bytes": volume.sent_bytes}
+        rows = [{"step": step.seconds, "at": step.at, **moved} for step in steps]
+        await self.session.execute(_adding_to_fleet(self._dialect), rows)
 
     async def buckets(self, node_id: str, step: int, since: datetime, key: SeriesKey) -> Sequence[Bucket]:
         """One link of a node since an instant, in order."""
@@ -148,9 +145,38 @@ class TrafficRepository:
         )
         return int(getattr(removed, "rowcount", 0))
 
-    def _insert(self, table: type[Any]) -> Any:
-        dialect = sqlite if self.session.get_bind().dialect.name == "sqlite" else postgresql
-        return dialect.insert(table)
+    @property
+    def _dialect(self) -> str:
+        return self.session.get_bind().dialect.name
+
+
+# Samples come every thirty seconds from every node: composing these statements took longer than running them.
+
+
+@cache
+def _adding_volumes(dialect: str) -> Any:
+    new = _insert(dialect, TrafficBucket)
+    there, more = TrafficBucket.__table__.c, new.excluded
+    changes: dict[str, Any] = {
+        name: there[name] + more[name] for name in ("seconds", "received_bytes", "sent_bytes")
+    }
+    for name in ("received_packets", "sent_packets"):
+        changes[name] = func.coalesce(there[name] + more[name], more[name], there[name])
+    for name in ("received_peak", "sent_peak"):
+        changes[name] = case((more[name] > there[name], more[name]), else_=there[name])
+    return new.on_conflict_do_update(index_elements=_KEY, set_=changes)
+
+
+@cache
+def _adding_to_fleet(dialect: str) -> Any:
+    new = _insert(dialect, FleetBucket)
+    there = FleetBucket.__table__.c
+    changes = {name: there[name] + new.excluded[name] for name in ("received_bytes", "sent_bytes")}
+    return new.on_conflict_do_update(index_elements=("step", "at"), set_=changes)
+
+
+def _insert(dialect: str, table: type[Any]) -> Any:
+    return (sqlite if dialect == "sqlite" else postgresql).insert(table.__table__)
 
 
 def _sums(when: Any) -> list[Any]:
@@ -167,12 +193,12 @@ def _volume(sums: Sequence[Any]) -> Volume | None:
     return Volume(float(seconds), int(received), int(sent), received_peak=received_peak, sent_peak=sent_peak)
 
 
-def _row(node_id: str, step: int, at: datetime, bucket: Bucket) -> dict[str, Any]:
+def _row(node_id: str, step: Step, bucket: Bucket) -> dict[str, Any]:
     volume = bucket.volume
     return {
         "node_id": node_id,
-        "step": step,
-        "at": at,
+        "step": step.seconds,
+        "at": step.at,
         "interface": bucket.key.interface,
         "peer": bucket.key.peer,
         "kind": bucket.kind.value,

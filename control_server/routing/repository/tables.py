@@ -19,6 +19,8 @@ from shared.protocol.reports import Route, Validity
 
 #: Prefixes of one statement; SQLite takes 32,766 parameters.
 _AT_ONCE = 500
+#: Whatever the session has read before.
+_ANEW = {"populate_existing": True}
 _COLUMNS = tuple(getattr(RouteRow, name) for name in Route._fields)
 
 
@@ -30,6 +32,10 @@ class TableRepository:
 
     async def hold(self, node_id: str) -> RoutingState:
         """The state of a node, held until the end of the transaction; made where there is none."""
+        wanted = select(RoutingState).where(RoutingState.node_id == node_id).with_for_update()
+        held = (await self.session.scalars(wanted, execution_options=_ANEW)).one_or_none()
+        if held is not None:
+            return held
         dialect = sqlite if self.session.get_bind().dialect.name == "sqlite" else postgresql
         nothing = {
             "node_id": node_id,
@@ -42,8 +48,7 @@ class TableRepository:
             "reason": "",
         }
         await self.session.execute(dialect.insert(RoutingState).values(**nothing).on_conflict_do_nothing())
-        wanted = select(RoutingState).where(RoutingState.node_id == node_id).with_for_update()
-        return (await self.session.scalars(wanted, execution_options={"populate_existing": True})).one()
+        return (await self.session.scalars(wanted, execution_options=_ANEW)).one()
 
     async def routes(self, node_id: str, prefixes: Sequence[str]) -> dict[str, list[Route]]:
         """What is known of these prefixes."""

@@ -10,7 +10,7 @@ import structlog
 
 from control_server.agents.service import AgentConnection
 from control_server.traffic import rules
-from control_server.traffic.repository import TrafficRepository
+from control_server.traffic.repository import Step, TrafficRepository
 from control_server.traffic.schemas import TOTAL, Bucket
 from control_server.traffic.store import Window
 from shared.cache import Cache
@@ -54,13 +54,13 @@ class SampleKeeper:
     async def _archive(
         self, traffic: TrafficRepository, node_id: str, now: datetime, buckets: list[Bucket]
     ) -> None:
-        steps = [(step, rules.beginning(now, timedelta(seconds=step))) for step in (rules.FINE, rules.COARSE)]
-        for step, at in steps:
-            await traffic.add_volumes(node_id, step, at, buckets)
+        steps = [
+            Step(step, rules.beginning(now, timedelta(seconds=step))) for step in (rules.FINE, rules.COARSE)
+        ]
+        await traffic.add_volumes(node_id, steps, buckets)
         for total in buckets:
             if total.key == TOTAL:
-                for step, at in steps:
-                    await traffic.add_to_fleet(step, at, total.volume)
+                await traffic.add_to_fleet(steps, total.volume)
 
     async def _show(self, node_id: str, now: datetime, buckets: list[Bucket]) -> None:
         await Window(self.cache).push(node_id, now, buckets)

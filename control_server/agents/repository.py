@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Interval, delete, func, literal, select, update
+from sqlalchemy import Interval, Text, cast, delete, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.agents.models import Agent, AgentToken
+from control_server.agents.schemas import LinkTimes
 from shared.protocol.frames import AgentHello
 
 
@@ -31,6 +32,23 @@ class AgentRepository:
     async def list_all(self) -> Sequence[Agent]:
         """Every agent."""
         return (await self.session.scalars(select(Agent).order_by(Agent.node_id))).all()
+
+    async def list_by_ids(self, node_ids: Collection[str]) -> Sequence[Agent]:
+        """The agents of these nodes."""
+        return (await self.session.scalars(select(Agent).where(Agent.node_id.in_(node_ids)))).all()
+
+    async def list_times(self, node_ids: Collection[str] | None) -> Sequence[LinkTimes]:
+        """When the agents of these nodes or of all were here."""
+        wanted = select(Agent.node_id, Agent.connected_at, Agent.disconnected_at, Agent.last_seen_at)
+        if node_ids is not None:
+            wanted = wanted.where(Agent.node_id.in_(node_ids))
+        return [LinkTimes(*row) for row in await self.session.execute(wanted)]
+
+    async def as_text(self) -> str:
+        """A text that differs when an agent enrolled, connected, or has another version or other tools."""
+        shown = (Agent.node_id, Agent.public_key, Agent.agent_version, Agent.hostname, Agent.connected_at)
+        more = (Agent.disconnected_at, cast(Agent.capabilities, Text))
+        return str((await self.session.execute(select(*shown, *more).order_by(Agent.node_id))).all())
 
     def add(self, agent: Agent) -> None:
         """Store a new agent."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,3 +13,12 @@ class Reach:
 
     nodes: frozenset[str]
     certain: bool
+
+
+class LinkTimes(NamedTuple):
+    """When a node's agent was here, as SQL knows it."""
+
+    node_id: str
+    connected_at: datetime | None
+    disconnected_at: datetime | None
+    last_seen_at: datetime | None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from control_server.agents.errors import AgentTokenRefused
 from control_server.agents.models import Agent, AgentToken
 from control_server.agents.repository import AgentRepository
 from control_server.agents.rules import Liveness, liveness
-from control_server.agents.schemas import Reach
+from control_server.agents.schemas import LinkTimes, Reach
 from control_server.agents.store import Connection, Connections, LostListener, Presence, Roster
 from control_server.keys import AGENT_TOKEN
 from shared.cache import Cache, TierUnavailable
@@ -186,15 +186,21 @@ class AgentLink:
             await AgentRepository(session).write_last_seen(ages, now)
         self.presence.written(instants)
 
-    def liveness_of(self, agent: Agent | None) -> Liveness:
-        """Liveness of a node from this process's memory and SQL, whichever is newer."""
+    def heard_at(self, agent: Agent | LinkTimes | None) -> datetime | None:
+        """When the node was heard last, by this process's memory and SQL, whichever is newer."""
+        if agent is None:
+            return None
+        beat, known = self.presence.find(agent.node_id), agent.last_seen_at
+        return known if beat is None or (known is not None and known > beat.at) else beat.at
+
+    def liveness_of(self, agent: Agent | LinkTimes | None) -> Liveness:
+        """Liveness of a node by when it was heard last, and by whether it is connected."""
         if agent is None:
             return Liveness.UNKNOWN
-        beat = self.presence.find(agent.node_id)
-        instants = [at for at in (agent.last_seen_at, beat.at if beat else None) if at is not None]
+        found = liveness(self.heard_at(agent), self.now())
         if agent.disconnected_at is not None and self.connections.find(agent.node_id) is None:
-            return liveness(max(instants, default=None), self.now()).without_link()
-        return liveness(max(instants, default=None), self.now())
+            return found.without_link()
+        return found
 
     async def reach(self, node_ids: Sequence[str]) -> Reach:
         """Those of the nodes that can be spoken to now, through whichever process."""
@@ -220,6 +226,20 @@ class AgentDirectory:
     async def by_node(self) -> dict[str, Agent]:
         """Every agent by its node."""
         found = {agent.node_id: agent for agent in await self.agents.list_all()}
+        await self.link.roster.refresh(list(found))
+        return found
+
+    async def those_of(self, node_ids: Collection[str]) -> dict[str, Agent]:
+        """The agents of these nodes, by node, for whoever has asked for the times already."""
+        return {agent.node_id: agent for agent in await self.agents.list_by_ids(node_ids)}
+
+    async def as_text(self) -> str:
+        """A text that differs when what pages show of an agent does, save for when it was heard."""
+        return await self.agents.as_text()
+
+    async def times_by_node(self, node_ids: Collection[str] | None = None) -> dict[str, LinkTimes]:
+        """When the agents of these nodes or of all were here: what a whole fleet can be asked for."""
+        found = {times.node_id: times for times in await self.agents.list_times(node_ids)}
         await self.link.roster.refresh(list(found))
         return found
 
@@ -258,9 +278,13 @@ class AgentDirectory:
         if digests:
             after_commit(self.agents.session, partial(self.link.forget_tokens, digests))
 
-    def liveness_of(self, agent: Agent | None) -> Liveness:
+    def liveness_of(self, agent: Agent | LinkTimes | None) -> Liveness:
         """Liveness of the agent's node."""
         return self.link.liveness_of(agent)
+
+    def heard_at(self, agent: Agent | LinkTimes | None) -> datetime | None:
+        """When the agent's node was heard last, by whichever process."""
+        return self.link.heard_at(agent)
 
     def heartbeat_of(self, node_id: str) -> Heartbeat | None:
         """The last heartbeat that this process has heard."""

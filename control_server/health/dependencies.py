@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from control_server.agents.dependencies import Link, directory
+from control_server.agents.dependencies import directory
 from control_server.agents.service import AgentLink
 from control_server.health.repository import HealthRepository
 from control_server.health.schemas import NodeHealth
@@ -47,7 +47,14 @@ class NodeHealths:
 
 def _read(node: NodeHealth) -> HealthRead:
     codes = [reason.code for reason in node.reasons]
-    return HealthRead(state=node.state, reasons=codes, since=node.since)
+    # Not validated: every value is ours, and a list shows a large fleet.
+    return HealthRead.model_construct(
+        state=node.state.value,
+        reasons=codes,
+        since=node.since,
+        established=node.sessions.established,
+        sessions=node.sessions.total,
+    )
 
 
 def recorder_of(resources: ControlResources) -> HealthRecorder:
@@ -65,8 +72,10 @@ def health_retention(resources: ControlResources) -> HealthRetention:
     return HealthRetention(resources.database, resources.settings.keep.health, resources.now)
 
 
-def _health(request: Request, link: Link) -> HealthService:
-    return health_of(request.app.state.resources, link)
+def _health(request: Request) -> HealthService:
+    # One for the whole application: it remembers what it has read and judged.
+    healths: NodeHealths = request.app.state.node_healths
+    return healths.health
 
 
 Health = Annotated[HealthService, Depends(_health)]

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import Text, cast, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import defer
 
 from control_server.health.models import HealthTransition, NodeHealthRow
 from control_server.nodes.models import Node
 
 _EMPTY: dict[str, Any] = {"facts": {}, "sessions": [], "stood": {}}
+
+
+class JudgedBy(NamedTuple):
+    """What SQL knows of a node that it is judged by; documents are the texts that they are stored as."""
+
+    node_id: str
+    site: str
+    desired: int
+    changed_at: datetime
+    #: Whether it was given a network to route for.
+    routes: bool
+    maintenance: str | None
+    facts: str | None
+    stood: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +50,43 @@ class HealthRepository:
         row: NodeHealthRow = found.one()
         return row
 
+    async def hold_stood(self, node_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """How these nodes stood last, their rows held as by `hold`, in the order of their ids."""
+        table = self._insert().values([{"node_id": node_id, **_EMPTY} for node_id in sorted(node_ids)])
+        held = table.on_conflict_do_update(
+            index_elements=["node_id"], set_={"node_id": table.excluded.node_id}
+        )
+        found = await self.session.execute(held.returning(NodeHealthRow.node_id, NodeHealthRow.stood))
+        return {row.node_id: row.stood for row in found}
+
+    async def write_stood(self, stood: Mapping[str, dict[str, Any]]) -> None:
+        """Write down how these nodes stand."""
+        await self.session.execute(
+            update(NodeHealthRow),
+            [{"node_id": node_id, "stood": document} for node_id, document in stood.items()],
+            execution_options={"synchronize_session": None},
+        )
+
     async def own_asn(self, node_id: str) -> int | None:
         """The AS number that the node routes with."""
         routing = await self.session.scalar(select(Node.routing).where(Node.id == node_id))
         return (routing or {}).get("asn")
 
-    async def list_nodes(
-        self, node_ids: Collection[str] | None
-    ) -> Sequence[tuple[Node, NodeHealthRow | None]]:
-        """These nodes or all, with what is kept of their reports except for each session."""
-        query = (
-            select(Node, NodeHealthRow)
-            .outerjoin(NodeHealthRow, NodeHealthRow.node_id == Node.id)
-            .options(defer(NodeHealthRow.sessions, raiseload=True))
-        )
+    async def list_nodes(self, node_ids: Collection[str] | None) -> Sequence[JudgedBy]:
+        """These nodes or all by id, with what is kept of their reports except for each session."""
+        query = select(
+            Node.id,
+            Node.site,
+            Node.generation,
+            Node.updated_at,
+            Node.routing["asn"].as_string().is_not(None),
+            cast(Node.maintenance, Text),
+            cast(NodeHealthRow.facts, Text),
+            cast(NodeHealthRow.stood, Text),
+        ).outerjoin(NodeHealthRow, NodeHealthRow.node_id == Node.id)
         if node_ids is not None:
             query = query.where(Node.id.in_(node_ids))
-        return [(node, row) for node, row in await self.session.execute(query.order_by(Node.id))]
+        return [JudgedBy(*row) for row in await self.session.execute(query.order_by(Node.id))]
 
     async def sessions_of(self, node_id: str) -> list[Any]:
         """Every session of the last snapshot."""

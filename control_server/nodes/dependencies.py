@@ -56,11 +56,9 @@ async def reading_nodes(resources: ControlResources, link: AgentLink) -> AsyncIt
 
 
 async def fleet_as_text(resources: ControlResources, link: AgentLink) -> str:
-    """Everything that pages show of the fleet, without what changes with every heartbeat."""
+    """A text that differs when pages would show another fleet, save for what every heartbeat changes."""
     async with reading_nodes(resources, link) as nodes:
-        fleet = await nodes.list()
-    quiet = {"last_seen_at", "load", "uptime_seconds", "memory_used_bytes", "memory_total_bytes"}
-    return fleet.model_dump_json(exclude={"items": {"__all__": {"agent": quiet}}})
+        return await nodes.as_text()
 
 
 def _facts(

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import Form, Query, Request, Response
+from fastapi import Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from control_server.agents.dependencies import Link
 from control_server.nodes.dependencies import AccessAdmin, Facts, FleetReader, FleetWriter, Joined, Nodes
-from control_server.nodes.rules import by_field, matching, settings_form_of, update_of
+from control_server.nodes.rules import address, by_field, settings_form_of, update_of
 from control_server.nodes.schemas import (
     LifecycleForm,
     Maintenance,
     MaintenanceForm,
     NodeFactsRead,
     NodeId,
+    NodeQuery,
     NodeRead,
     NodeUpdate,
     SettingsForm,
@@ -31,6 +33,16 @@ from shared.web.routing import Router
 router = Router(include_in_schema=False)
 
 Sorting = Literal["name", "-name", "state", "-state", "seen", "-seen"]
+StateWanted = Literal["", "ok", "degraded", "stale", "down", "unknown", "maintenance"]
+
+
+def _query(
+    q: Annotated[str, Query(max_length=100)] = "",
+    state: StateWanted = "",
+    sort: Sorting = "state",
+    page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
+) -> NodeQuery:
+    return NodeQuery(q, state, sort, page)
 
 
 @router.get("/nodes")
@@ -38,13 +50,11 @@ async def show_nodes(
     request: Request,
     _reader: FleetReader,
     nodes: Nodes,
-    q: Annotated[str, Query(max_length=100)] = "",
-    sort: Sorting = "state",
+    wanted: Annotated[NodeQuery, Depends(_query)],
 ) -> Response:
-    """The fleet as a table."""
-    fleet = await nodes.list()
-    shown = matching(fleet.items, q, sort)
-    return render(request, "nodes/nodes.html", nodes=shown, total=fleet.total, q=q, sorting=sort)
+    """The fleet as a table, a page at a time."""
+    found = await nodes.page(wanted)
+    return render(request, "nodes/nodes.html", found=found, wanted=wanted, at=partial(address, wanted))
 
 
 @router.post("/nodes/{node_id}/maintenance")

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.nodes.models import Node
 from control_server.tables import Base
+
+
+class Outline(NamedTuple):
+    """What a node is found by."""
+
+    node_id: str
+    site: str
+    description: str
+    labels: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,21 @@ class NodeRepository:
     async def list_all(self) -> Sequence[Node]:
         """Every node by id."""
         return (await self.session.scalars(select(Node).order_by(Node.id))).all()
+
+    async def list_outlines(self) -> Sequence[Outline]:
+        """What every node is found by."""
+        wanted = select(Node.id, Node.site, Node.description, Node.labels)
+        return [Outline(*row) for row in await self.session.execute(wanted)]
+
+    async def generations(self, node_ids: Collection[str]) -> dict[str, int]:
+        """The newest generation of each of these nodes."""
+        wanted = select(Node.id, Node.generation).where(Node.id.in_(node_ids))
+        return {node_id: newest for node_id, newest in await self.session.execute(wanted)}  # noqa: C416
+
+    async def as_text(self) -> str:
+        """A text that differs when facts or a generation of a node do."""
+        wanted = select(Node.id, Node.version, Node.generation, Node.updated_at).order_by(Node.id)
+        return str((await self.session.execute(wanted)).all())
 
     async def list_by_ids(self, node_ids: Sequence[str]) -> Sequence[Node]:
         """Those of the nodes that exist, by id."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from pydantic import ValidationError
 
 from control_server.nodes.errors import NodeInUse
 from control_server.nodes.schemas import (
     HealthRead,
+    Listed,
     NodeFactsRead,
-    NodeRead,
+    NodeQuery,
     NodeUpdate,
     SettingsForm,
 )
@@ -55,27 +58,46 @@ def as_number(label: str) -> int | None:
 _WORST_FIRST = ("down", "degraded", "stale", "unknown", "maintenance", "ok")
 
 
-def matching(nodes: Sequence[NodeRead], query: str, sorting: str) -> list[NodeRead]:
-    """Nodes whose id, site, description or labels contain every word of the query, in the order asked for."""
-    words = query.lower().split()
-    found = [node for node in nodes if all(word in _searchable(node) for word in words)]
+#: Nodes on one page of the list.
+PAGE = 100
+
+
+def matching(nodes: Sequence[Listed], words: str) -> list[Listed]:
+    """Nodes whose id, site, description or labels contain every word."""
+    wanted = words.lower().split()
+    return (
+        [node for node in nodes if all(word in _searchable(node) for word in wanted)] if wanted else [*nodes]
+    )
+
+
+def ordered(nodes: Sequence[Listed], sorting: str) -> list[Listed]:
+    """Nodes in the order asked for; those that are alike by id."""
+    found = sorted(nodes, key=lambda node: node.node_id)
     key = sorting.removeprefix("-")
-    found.sort(key=lambda node: node.node_id)
     if key == "state":
-        found.sort(key=lambda node: _WORST_FIRST.index(node.health.state))
+        found.sort(key=lambda node: _WORST_FIRST.index(node.state))
     elif key == "seen":
-        found.sort(key=_last_seen, reverse=True)
+        found.sort(key=lambda node: node.seen.timestamp() if node.seen else 0.0, reverse=True)
     return found[::-1] if sorting.startswith("-") else found
 
 
-def _searchable(node: NodeRead) -> str:
+def last_page(found: int) -> int:
+    """The number of the last page of the list; also an empty list has one."""
+    return max(1, -(-found // PAGE))
+
+
+def address(wanted: NodeQuery, **changed: Any) -> str:
+    """Where the list stands as it was asked for, with these changes; what is usual is left out."""
+    asked, usual = replace(wanted, **changed), NodeQuery()
+    values = {"q": asked.words, "state": asked.state, "sort": asked.sort, "page": asked.page}
+    plain = {"q": usual.words, "state": usual.state, "sort": usual.sort, "page": usual.page}
+    query = urlencode({name: value for name, value in values.items() if value != plain[name]})
+    return f"/nodes?{query}" if query else "/nodes"
+
+
+def _searchable(node: Listed) -> str:
     labels = " ".join(f"{name}={value}" for name, value in node.labels.items())
     return f"{node.node_id} {node.site} {node.description} {labels}".lower()
-
-
-def _last_seen(node: NodeRead) -> float:
-    seen = node.agent.last_seen_at if node.agent else None
-    return seen.timestamp() if seen else 0.0
 
 
 _OUTSIDE_ROUTING = ("site", "description", "labels", "allow_targets", "deny_targets")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -146,6 +148,8 @@ class HealthRead(BaseModel):
     state: str = Field(description="ok, degraded, stale, down, unknown or maintenance")
     reasons: list[str] = Field(description="Codes, worst first")
     since: datetime | None = None
+    established: int | None = Field(default=None, description="BGP sessions that are established")
+    sessions: int | None = Field(default=None, description="BGP sessions in all; null: nobody has looked")
 
 
 class GenerationRead(BaseModel):
@@ -177,6 +181,43 @@ class NodeList(BaseModel):
     """Nodes by id."""
 
     items: list[NodeRead]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeQuery:
+    """Which nodes a page of the list shows; every word of `words` is to be found in a node."""
+
+    words: str = ""
+    state: str = ""
+    sort: str = "state"
+    page: int = 1
+
+
+class Listed(NamedTuple):
+    """What a node is found and ordered by."""
+
+    node_id: str
+    site: str
+    description: str
+    labels: Mapping[str, str]
+    state: str
+    seen: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class NodePage:
+    """Some of the nodes that were found, and how many there are."""
+
+    items: Sequence[NodeRead]
+    #: The number of the first of them, from 1.
+    first: int
+    page: int
+    pages: int
+    #: Nodes that were found.
+    found: int
+    #: Nodes that have the words, by state, whichever state was asked for.
+    states: Mapping[str, int]
     total: int
 
 

@@ -25,6 +25,8 @@ router = Router(include_in_schema=False)
 
 #: Nodes and issues that the dashboard shows; the rest is one step away.
 _NODES, _ISSUES = 12, 8
+#: Points of a chart that is half a page wide; the pages of traffic draw all.
+_POINTS = 120
 
 
 @router.get("/")
@@ -37,6 +39,7 @@ async def show_dashboard(
 ) -> Response:
     """The fleet on one page."""
     found = await dashboard.read(range, recent)
+    drawn = rules.coarser(found.traffic, _POINTS)
     return render(
         request,
         "portal/dashboard.html",
@@ -45,8 +48,9 @@ async def show_dashboard(
         configuration=rules.configuration_of(found.health.nodes),
         worst=rules.worst(found.health, _NODES),
         issues=found.health.issues[:_ISSUES],
-        flow=rules.latest(found.traffic.total.points),
-        times=rules.instants(found.traffic.total),
+        flow=rules.latest(found.traffic.points),
+        drawn=drawn,
+        times=rules.instants(drawn),
         cells_of=rules.cells_of,
     )
 

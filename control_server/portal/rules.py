@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 from control_server.health.schemas import FleetHealth, NodeHealth, PartName, SessionCounts, State
 from control_server.portal.schemas import Cell, Configuration, Flow, Happened
 
+_RATES = ("received", "sent", "previous_received", "previous_sent")
+_PEAKS = ("received_peak", "sent_peak")
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from control_server.flaps.schemas import TransitionRead
     from control_server.health.schemas import HealthChange
     from control_server.incidents.schemas import IncidentRead
@@ -42,6 +47,34 @@ def instants(series: SeriesRead) -> list[datetime]:
     """Where the points of a series are."""
     step = timedelta(seconds=series.step_seconds)
     return [series.start + step * place for place in range(len(series.points.received))]
+
+
+def coarser(series: SeriesRead, most: int) -> SeriesRead:
+    """The series in at most so many points: each is the mean of what was measured of those that it covers."""
+    points = series.points
+    together = -(-len(points.received) // most) or 1
+    if together == 1:
+        return series
+    merged = {name: _merged(getattr(points, name), together, _mean) for name in _RATES}
+    merged |= {name: _merged(getattr(points, name), together, max) for name in _PEAKS}
+    return series.model_copy(
+        update={
+            "step_seconds": series.step_seconds * together,
+            "points": points.model_copy(update=merged),
+        }
+    )
+
+
+def _merged(
+    values: Sequence[float | None], together: int, as_one: Callable[[Sequence[float]], float]
+) -> list[float | None]:
+    groups = (values[at : at + together] for at in range(0, len(values), together))
+    known = ([value for value in group if value is not None] for group in groups)
+    return [as_one(measured) if measured else None for measured in known]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
 
 
 def latest(points: PointsRead) -> Flow | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -29,7 +30,8 @@ _INCIDENTS = {
 #: Told by the sessions themselves.
 _SESSIONS_SAY = frozenset({"own_session_down", "all_neighbours_down"})
 _OF_SESSIONS = frozenset({"session_down", "tunnel_silent"})
-_ISSUE_ORDER = (*WORST_FIRST, State.MAINTENANCE)
+_ISSUE_RANK = {state: rank for rank, state in enumerate((*WORST_FIRST, State.MAINTENANCE))}
+_NODE_RANK = {state: rank for rank, state in enumerate((*WORST_FIRST[:-1], State.MAINTENANCE, State.OK))}
 
 
 def issues_of(view: NodeView, health: NodeHealth, now: datetime) -> list[Issue]:
@@ -55,9 +57,9 @@ def issues_of(view: NodeView, health: NodeHealth, now: datetime) -> list[Issue]:
     return [*found, *_of_sessions(view.node_id, routing, muted=muted)]
 
 
-def findings_of(view: NodeView, health: NodeHealth, now: datetime) -> list[Finding]:
-    """What may be incidents. A session that cannot be looked at is taken to be as it was."""
-    issues = issues_of(view, health, now)
+def findings_of(view: NodeView, known: Sequence[Issue], now: datetime) -> list[Finding]:
+    """What may be incidents of a node's issues. A session that cannot be seen is taken to be as it was."""
+    issues = list(known)
     routing = view.facts.routing
     if routing is not None and not any(issue.kind in _OF_SESSIONS for issue in issues):
         issues += _of_sessions(view.node_id, routing, muted=False)
@@ -112,21 +114,20 @@ def cannot_be_seen(health: NodeHealth) -> bool:
 
 def fleet_of(nodes: Sequence[NodeHealth], issues: Sequence[Issue], now: datetime) -> FleetHealth:
     """All nodes together, the worst first."""
-    order = (*WORST_FIRST[:-1], State.MAINTENANCE, State.OK)
-    counts = dict.fromkeys(State, 0)
-    sessions = SessionCounts()
-    for node in nodes:
-        counts[node.state] += 1
-        for name in SessionCounts.model_fields:
-            setattr(sessions, name, getattr(sessions, name) + getattr(node.sessions, name))
-    return FleetHealth(
+    counts = Counter(node.state for node in nodes)
+    sessions = [node.sessions for node in nodes]
+    # Not validated: every value is ours, and a large fleet is put together for one page.
+    return FleetHealth.model_construct(
         generated_at=now,
         total=len(nodes),
-        counts=counts,
+        counts={state: counts[state] for state in State},
         online=sum(node.liveness == "online" for node in nodes),
-        sessions=sessions,
-        nodes=sorted(nodes, key=lambda node: (order.index(node.state), node.node_id)),
-        issues=sorted(
-            issues, key=lambda i: (i.muted, _ISSUE_ORDER.index(i.state), i.node_id, i.kind, i.subject)
+        sessions=SessionCounts(
+            established=sum(counted.established for counted in sessions),
+            down=sum(counted.down for counted in sessions),
+            disabled=sum(counted.disabled for counted in sessions),
+            unknown=sum(counted.unknown for counted in sessions),
         ),
+        nodes=sorted(nodes, key=lambda node: (_NODE_RANK[node.state], node.node_id)),
+        issues=sorted(issues, key=lambda i: (i.muted, _ISSUE_RANK[i.state], i.node_id, i.kind, i.subject)),
     )

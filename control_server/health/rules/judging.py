@@ -59,6 +59,32 @@ def judge(view: NodeView, now: datetime) -> NodeHealth:
     )
 
 
+def outlook(view: NodeView, now: datetime) -> tuple[object, ...]:
+    """All that a judgement depends on: a node that has the same twice is judged the same twice.
+
+    Of every instant that goes by there is only what it decides, so that a node that is well and is heard
+    every 30 s looks the same for hours.
+    """
+    short_of_memory = view.memory_share is not None and view.memory_share > _MEMORY_SHARE
+    routing = view.facts.routing
+    return (
+        view.facts,
+        view.stood,
+        view.site,
+        view.desired,
+        view.changed_at,
+        view.maintenance_reason,
+        view.maintenance_since,
+        view.routes,
+        view.liveness,
+        view.connected_at,
+        view.heard_at if short_of_memory or view.liveness != "online" else None,
+        view.memory_share if short_of_memory else view.memory_share is None,
+        routing is not None and is_old(routing, now),
+        now - view.changed_at > _APPLIED_WITHIN,
+    )
+
+
 def is_old(routing: RoutingFacts, now: datetime) -> bool:
     """Whether it says nothing any more of how sessions are."""
     return now - routing.received_at > OBSERVED_WITHIN

@@ -7,7 +7,7 @@ from typing import Any
 
 from control_server.flaps.schemas import SessionState
 from control_server.health.repository import HealthRepository
-from control_server.health.rules.findings import fleet_of, issues_of
+from control_server.health.rules.findings import fleet_of
 from control_server.health.rules.judging import judge
 from control_server.health.schemas import FleetHealth, HealthChange, Issue, NodeHealth, SessionHealth
 from control_server.health.service.views import Views
@@ -26,7 +26,7 @@ class HealthService:
     cache: Cache
 
     async def fleet(self) -> FleetHealth:
-        """The whole fleet, the worst first."""
+        """The whole fleet, the worst first; to be read only, for others may be reading the same."""
         if not self.cache.configured:
             return await self._judge_fleet()
         judged: list[FleetHealth] = []
@@ -60,10 +60,9 @@ class HealthService:
         return [HealthChange.model_validate(row) for row in rows]
 
     async def _judge_fleet(self) -> FleetHealth:
-        now = self.views.now()
-        judged = [(view, judge(view, now)) for view in await self.views.read()]
-        issues = [issue for view, health in judged for issue in issues_of(view, health, now)]
-        return fleet_of([health for _, health in judged], issues, now)
+        judged = [found for _, found in await self.views.judged()]
+        issues = [issue for found in judged for issue in found.issues]
+        return fleet_of([found.health for found in judged], issues, self.views.now())
 
     async def _judge_node(self, node_id: str) -> dict[str, Any] | None:
         views = await self.views.read([node_id])

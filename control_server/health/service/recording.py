@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -54,6 +55,10 @@ class HealthRecorder:
 
     async def forget(self, node_id: str) -> None:
         """Let the next reader judge anew, also where a judging is under way."""
-        keys = (HEALTH_NODE.key(node=node_id), HEALTH_FLEET.key())
+        await self.forget_all([node_id])
+
+    async def forget_all(self, node_ids: Sequence[str]) -> None:
+        """The same of many nodes."""
+        keys = [*(HEALTH_NODE.key(node=node_id) for node_id in node_ids), HEALTH_FLEET.key()]
         with contextlib.suppress(TierUnavailable):
             await asyncio.gather(*(self.cache.invalidate(key, ttl_seconds=_FENCE_SECONDS) for key in keys))

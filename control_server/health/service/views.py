@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from pydantic import TypeAdapter
-
-from control_server.agents.models import Agent
 from control_server.agents.rules import ONLINE_WITHIN, Liveness
+from control_server.agents.schemas import LinkTimes
 from control_server.agents.service import AgentDirectory
-from control_server.health.models import NodeHealthRow
-from control_server.health.repository import HealthRepository
-from control_server.health.schemas import NodeView, ReportFacts, Stood
-from control_server.nodes.models import Node
+from control_server.health.repository import HealthRepository, JudgedBy
+from control_server.health.schemas import NodeView
+from control_server.health.service.memory import Documents, Judged, Memory, documents_of
 from shared.database import Database
 from shared.kernel.clock import Clock
 
-_AT_ONCE = 50
-_STOOD = TypeAdapter(dict[str, Stood])
+_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,70 +28,77 @@ class Views:
     #: The agents as a session sees them.
     agents_in: Callable[[Any], AgentDirectory]
     now: Clock
+    memory: Memory = field(default_factory=Memory)
+
+    async def judged(self, *, grace: timedelta = timedelta(0)) -> list[tuple[NodeView, Judged]]:
+        """Every node, judged. `grace`: so much later an agent counts as silent."""
+        views, now = await self.read(grace=grace), self.now()
+        found: list[tuple[NodeView, Judged]] = []
+        for number, view in enumerate(views, 1):
+            found.append((view, self.memory.judged(view, now)))
+            await _let_others_in(number)
+        return found
 
     async def read(
         self, node_ids: Collection[str] | None = None, *, grace: timedelta = timedelta(0)
     ) -> list[NodeView]:
-        """These nodes or all. `grace`: so much later an agent counts as silent."""
+        """These nodes or all."""
         async with self.database.reading() as session:
             rows = await HealthRepository(session).list_nodes(node_ids)
             directory = self.agents_in(session)
-            if node_ids is None:
-                agents = await directory.by_node()
-            else:
-                found = [await directory.find(node.id) for node, _ in rows]
-                agents = {agent.node_id: agent for agent in found if agent is not None}
-            views: list[NodeView] = []
-            for number, (node, row) in enumerate(rows, 1):
-                views.append(self._view(node, row, agents.get(node.id), directory, grace))
-                if number % _AT_ONCE == 0:
-                    await asyncio.sleep(0)  # a large fleet holds nobody else up
-            return views
+            links = await directory.times_by_node(node_ids)
+        documents = self.memory.documents if node_ids is None else documents_of
+        views: list[NodeView] = []
+        for number, row in enumerate(rows, 1):
+            views.append(self._view(row, documents(row), links.get(row.node_id), (directory, grace)))
+            await _let_others_in(number)
+        if node_ids is None:
+            self.memory.keep_only({row.node_id for row in rows})
+        return views
 
     def _view(
         self,
-        node: Node,
-        row: NodeHealthRow | None,
-        agent: Agent | None,
-        directory: AgentDirectory,
-        grace: timedelta,
+        row: JudgedBy,
+        documents: Documents,
+        link: LinkTimes | None,
+        heard_by: tuple[AgentDirectory, timedelta],
     ) -> NodeView:
-        heartbeat = directory.heartbeat_of(node.id) if agent else None
-        heard_at = _heard(directory, agent)
+        directory, grace = heard_by
+        heartbeat = directory.heartbeat_of(row.node_id) if link else None
+        heard_at = directory.heard_at(link)
         total = heartbeat.memory_total_bytes if heartbeat else 0
-        maintenance = node.maintenance or {}
+        maintenance = documents.maintenance or {}
         return NodeView(
-            node_id=node.id,
-            site=node.site,
-            desired=node.generation,
-            changed_at=node.updated_at,
-            maintenance_reason=maintenance.get("reason", "") if node.maintenance else None,
-            maintenance_since=_since(maintenance, node.updated_at) if node.maintenance else None,
-            liveness=self._liveness(directory.liveness_of(agent), agent, heard_at, grace),
+            node_id=row.node_id,
+            site=row.site,
+            desired=row.desired,
+            changed_at=row.changed_at,
+            maintenance_reason=maintenance.get("reason", "") if maintenance else None,
+            maintenance_since=_since(maintenance, row.changed_at) if maintenance else None,
+            liveness=self._liveness(directory.liveness_of(link), link, heard_at, grace),
             heard_at=heard_at,
-            connected_at=agent.connected_at if agent else None,
+            connected_at=link.connected_at if link else None,
             memory_share=heartbeat.memory_used_bytes / total if heartbeat and total else None,
-            facts=ReportFacts.model_validate(row.facts if row else {}),
-            stood=_STOOD.validate_python(row.stood if row else {}),
-            routes=node.routing.get("asn") is not None,
+            facts=documents.facts,
+            stood=documents.stood,
+            routes=row.routes,
         )
 
     def _liveness(
-        self, found: Liveness, agent: Agent | None, heard_at: datetime | None, grace: timedelta
+        self, found: Liveness, link: LinkTimes | None, heard_at: datetime | None, grace: timedelta
     ) -> Liveness:
-        if found is not Liveness.STALE or agent is None or heard_at is None or not grace:
+        if found is not Liveness.STALE or link is None or heard_at is None or not grace:
             return found
-        linked = agent.disconnected_at is None
+        linked = link.disconnected_at is None
         return Liveness.ONLINE if linked and self.now() - heard_at <= ONLINE_WITHIN + grace else found
+
+
+async def _let_others_in(number: int) -> None:
+    """A large fleet holds nobody else up."""
+    if number % _AT_ONCE == 0:
+        await asyncio.sleep(0)
 
 
 def _since(maintenance: dict[str, Any], otherwise: datetime) -> datetime:
     since = maintenance.get("since")
     return datetime.fromisoformat(since) if since else otherwise
-
-
-def _heard(directory: AgentDirectory, agent: Agent | None) -> datetime | None:
-    if agent is None:
-        return None
-    beat = directory.link.presence.find(agent.node_id)
-    return max((at for at in (agent.last_seen_at, beat.at if beat else None) if at is not None), default=None)

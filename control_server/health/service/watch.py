@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -11,8 +11,8 @@ import structlog
 from control_server.health.models import HealthTransition
 from control_server.health.repository import HealthRepository
 from control_server.health.rules.findings import cannot_be_seen, findings_of
-from control_server.health.rules.judging import judge
 from control_server.health.schemas import NodeHealth, NodeView, Reason, State, Stood
+from control_server.health.service.memory import Judged
 from control_server.health.service.recording import HealthRecorder
 from control_server.health.service.views import Views
 from control_server.incidents.schemas import Finding
@@ -36,26 +36,38 @@ class HealthWatch:
     async def look(self) -> None:
         """Judge every node."""
         now = self.views.now()
-        judged = [(view, judge(view, now)) for view in await self.views.read(grace=_GRACE)]
-        changed = [health for view, health in judged if _differs(view.stood, health)]
+        judged = await self.views.judged(grace=_GRACE)
+        changed = [found.health for view, found in judged if _differs(view.stood, found.health)]
         for at in range(0, len(changed), _AT_ONCE):
             await self._keep(changed[at : at + _AT_ONCE], now)
         await self._reconcile(judged, now)
 
     async def _keep(self, changed: Sequence[NodeHealth], now: datetime) -> None:
-        """Write down how they stand now; all processes take the rows in the same order."""
+        """Write down how they stand now, in as many statements as one takes.
+
+        All processes take the rows in the same order.
+        """
         async with self.views.database.transaction() as session:
             rows = HealthRepository(session)
-            for health in changed:
-                await _write(rows, health, now)
-        for health in changed:
-            await self.recorder.forget(health.node_id)
+            known = await rows.hold_stood([health.node_id for health in changed])
+            stands = {health.node_id: _stands(health, now) for health in changed}
+            for node_id, found in stands.items():
+                before = {part: Stood.model_validate(kept) for part, kept in known[node_id].items()}
+                for change in _changes(node_id, before, found, now):
+                    rows.add(change)
+            await rows.write_stood(
+                {
+                    node_id: {part: stood.model_dump(mode="json") for part, stood in found.items()}
+                    for node_id, found in stands.items()
+                }
+            )
+        await self.recorder.forget_all([health.node_id for health in changed])
 
-    async def _reconcile(self, judged: Sequence[tuple[NodeView, NodeHealth]], now: datetime) -> None:
+    async def _reconcile(self, judged: Sequence[tuple[NodeView, Judged]], now: datetime) -> None:
         findings: list[Finding] = []
-        for view, health in judged:
-            findings += findings_of(view, health, now)
-        unseen = {health.node_id for _, health in judged if cannot_be_seen(health)}
+        for view, found in judged:
+            findings += findings_of(view, found.issues, now)
+        unseen = {found.health.node_id for _, found in judged if cannot_be_seen(found.health)}
         async with self.views.database.reading() as session:
             quiet = not findings and not await IncidentLedger.within(session).any_open()
         if quiet:
@@ -64,20 +76,19 @@ class HealthWatch:
             await IncidentLedger.within(session).reconcile(findings, unseen, now)
 
 
-async def _write(rows: HealthRepository, health: NodeHealth, now: datetime) -> None:
-    row = await rows.hold(health.node_id)
-    stood = {part: Stood.model_validate(kept) for part, kept in row.stood.items()}
-    found = _stands(health, now)
+def _changes(
+    node_id: str, before: dict[str, Stood], found: dict[str, Stood], now: datetime
+) -> Iterator[HealthTransition]:
+    """What is to be kept of it; what stands as it stood goes on as of then."""
     for part, new in found.items():
-        old = stood.get(part)
+        old = before.get(part)
         if old is not None and old.state is new.state:
             new.since = old.since
             continue
-        before = old.state if old else State.UNKNOWN
-        if before is not new.state:
-            rows.add(_change(health.node_id, part, before, new, now))
-            log.info("health.changed", node=health.node_id, part=part, state=new.state)
-    await rows.write(health.node_id, stood={part: new.model_dump(mode="json") for part, new in found.items()})
+        was = old.state if old else State.UNKNOWN
+        if was is not new.state:
+            log.info("health.changed", node=node_id, part=part, state=new.state)
+            yield _change(node_id, part, was, new, now)
 
 
 def _differs(stood: dict[str, Stood], health: NodeHealth) -> bool:

@@ -13,7 +13,7 @@ from control_server.portal.schemas import TierGlance
 from control_server.probes.schemas import ProbeSummary
 from control_server.routing.schemas import FleetRoutingRead
 from control_server.routing.service import RoutingService
-from control_server.traffic.schemas import FleetTrafficRead, TrafficRange
+from control_server.traffic.schemas import SeriesRead, TrafficRange
 from control_server.traffic.service import TrafficService
 from shared.cache import Cache, TierProber
 
@@ -26,7 +26,8 @@ class Dashboard:
 
     health: FleetHealth
     incidents: IncidentList
-    traffic: FleetTrafficRead
+    #: All nodes together.
+    traffic: SeriesRead
     routing: FleetRoutingRead
     tiers: Sequence[TierGlance]
     probes: Sequence[ProbeSummary]
@@ -52,7 +53,7 @@ class DashboardService:
         return Dashboard(
             health=health,
             incidents=await self.incidents.list(open_only=True, limit=_INCIDENTS),
-            traffic=await self.traffic.fleet(wanted),
+            traffic=await self.traffic.together(wanted),
             routing=routing,
             tiers=[_glance(cache, prober) for cache, prober in self.tiers],
             probes=await latest_probes(),

@@ -16,6 +16,7 @@ from control_server.traffic.schemas import (
     LinksRead,
     NodeTrafficRead,
     SeriesKey,
+    SeriesRead,
     TrafficRange,
     TrafficRead,
     TrafficSource,
@@ -64,18 +65,7 @@ class TrafficService:
     async def fleet(self, wanted: TrafficRange) -> FleetTrafficRead:
         """All nodes together, and each by itself; the same number of statements for any fleet."""
         plan = rules.plan(wanted, self.now(), raw=False)
-        grid, step = plan.grid, plan.archive_step
-        rows = await self.traffic.fleet(step, grid.before.start)
-        buckets = self._fleet_buckets(step, rows)
-        total = rules.series(
-            grid,
-            rules.Drawn(
-                TOTAL,
-                LinkKind.OTHER,
-                [bucket for bucket in buckets if bucket.at >= grid.start],
-                [bucket for bucket in buckets if bucket.at < grid.start],
-            ),
-        )
+        grid, total = plan.grid, await self._together(plan)
         coarse = timedelta(seconds=rules.COARSE)
         if wanted in _FINE_BY_NODE:
             whole = await self.traffic.by_node(rules.FINE, grid.start, grid.end)
@@ -85,6 +75,23 @@ class TrafficService:
         last = rules.beginning(self.now(), timedelta(seconds=rules.FINE))
         recent = await self.traffic.by_node(rules.FINE, last - timedelta(seconds=rules.FINE), last)
         return FleetTrafficRead(range=wanted, source=plan.source, total=total, nodes=_nodes(whole, recent))
+
+    async def together(self, wanted: TrafficRange) -> SeriesRead:
+        """All nodes together."""
+        return await self._together(rules.plan(wanted, self.now(), raw=False))
+
+    async def _together(self, plan: rules.Plan) -> SeriesRead:
+        grid, step = plan.grid, plan.archive_step
+        buckets = self._fleet_buckets(step, await self.traffic.fleet(step, grid.before.start))
+        return rules.series(
+            grid,
+            rules.Drawn(
+                TOTAL,
+                LinkKind.OTHER,
+                [bucket for bucket in buckets if bucket.at >= grid.start],
+                [bucket for bucket in buckets if bucket.at < grid.start],
+            ),
+        )
 
     def _fleet_buckets(self, step: int, rows: Sequence[tuple[datetime, int, int]]) -> list[Bucket]:
         length, now = timedelta(seconds=step), self.now()

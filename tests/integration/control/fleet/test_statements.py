@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ from tests.integration.control.enrolment.office import Office
 from tests.integration.control.fleet.yard import PEER_KEY, routed, wanted
 
 SIZES = (10, 100, 1000)
+#: A list of values is as long as it is, in one and the same statement.
+_VALUES = re.compile(r"IN \([^()]*\)")
 MINE: ContextVar[list[str] | None] = ContextVar("MINE", default=None)
 
 
@@ -29,7 +32,7 @@ def counted() -> Iterator[list[str]]:
 
     def note(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
         if MINE.get() is seen and not statement.startswith(("PRAGMA", "BEGIN")):
-            seen.append(" ".join(statement.split()))
+            seen.append(_VALUES.sub("IN (…)", " ".join(statement.split())))
 
     event.listen(Engine, "before_cursor_execute", note)
     try:

@@ -6,8 +6,9 @@ from control_server.health.schemas import FleetHealth, NodeHealth, PartHealth, P
 from control_server.incidents.schemas import IncidentKind, IncidentRead, Severity
 from control_server.portal import rules
 from control_server.portal.schemas import Flow
-from control_server.traffic.schemas import PointsRead
+from control_server.traffic.schemas import PointsRead, SeriesRead, TotalsRead
 from shared.kernel.ids import new_uuid
+from shared.protocol.reports import LinkKind
 
 NOON = datetime(2030, 1, 2, 12, tzinfo=UTC)
 
@@ -37,6 +38,25 @@ def points(received: list[float | None], before: list[float | None]) -> PointsRe
     )
 
 
+def series(received: list[float | None]) -> SeriesRead:
+    total = TotalsRead(
+        received_bytes=1,
+        sent_bytes=1,
+        previous_received_bytes=None,
+        previous_sent_bytes=None,
+        measured_share=1.0,
+    )
+    return SeriesRead(
+        interface="*",
+        peer="",
+        kind=LinkKind.OTHER,
+        start=NOON,
+        step_seconds=300,
+        points=points(received, received),
+        total=total,
+    )
+
+
 class TestConfiguration:
     def test_counts_those_in_sync_among_those_that_have_said_something(self) -> None:
         found = rules.configuration_of(
@@ -49,6 +69,17 @@ class TestCells:
     def test_are_one_a_session_and_the_good_ones_first(self) -> None:
         cells = rules.cells_of(SessionCounts(established=2, down=1, disabled=1, unknown=1))
         assert [cell.value for cell in cells] == ["up", "up", "down", "unknown", "maintenance"]
+
+
+class TestCoarser:
+    def test_each_point_is_the_mean_of_what_was_measured(self) -> None:
+        found = rules.coarser(series([1.0, 3.0, None, 5.0, None, None, 8.0]), 4)
+        assert found.points.received == [2.0, 5.0, None, 8.0]
+        assert (found.step_seconds, rules.instants(found)[1]) == (600, NOON + timedelta(minutes=10))
+
+    def test_a_series_that_is_coarse_enough_stays(self) -> None:
+        given = series([1.0, 2.0])
+        assert rules.coarser(given, 2) is given
 
 
 class TestLatest:

@@ -14,6 +14,7 @@ import structlog
 
 from shared.kernel.loops import Loop
 from shared.listeners.connection import Connection
+from shared.listeners.descriptors import make_room
 from shared.listeners.settings import ListenerSettings
 from shared.listeners.table import ConnectionTable
 
@@ -59,6 +60,7 @@ class Listener:
 
         A port that another program holds is waited for, and that is said once.
         """
+        make_room(self.settings.connections)
         while (sockets := self._bind_if_free()) is None:
             if not self._told:
                 log.warning("port_in_use", listener=self.name, port=self.settings.port)

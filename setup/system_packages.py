@@ -50,6 +50,7 @@ TO_TEST = (
     Need("openssh-client", "ssh-keygen"),
     Need("openssh-server", "sshd"),
     Need("openbgpd", "bgpd"),
+    Need("frr", "/usr/lib/frr/bgpd"),
     Need("iproute2", "ip"),
     Need("bird2", "bird"),
     Need("bgpq4", "bgpq4"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -31,6 +32,14 @@ Filter = Annotated[
         "--registry-filter", help="Take only what `origin` or an as-set may originate; `off`: the policy's"
     ),
 ]
+
+
+class Runs(StrEnum):
+    """Programs for which there is a text."""
+
+    BIRD = "bird"
+    FRR = "frr"
+    OPENBGPD = "openbgpd"
 
 
 @app.command("list")
@@ -70,6 +79,9 @@ def show_peering(
     other_side: Annotated[
         bool, typer.Option("--other-side", help="Only the configuration that the neighbour pastes")
     ] = False,
+    runs: Annotated[
+        Runs, typer.Option("--for", help="What the neighbour's router runs", case_sensitive=False)
+    ] = Runs.BIRD,
     server: Server = None,
     as_json: AsJson = False,
 ) -> None:
@@ -87,7 +99,7 @@ def show_peering(
         return
     if other["wireguard"]:
         typer.echo(other["wireguard"] + "\n")
-    typer.echo(other["bird"])
+    typer.echo(other[runs.value])
 
 
 @app.command("add")

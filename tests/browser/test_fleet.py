@@ -70,6 +70,11 @@ def test_a_peering_is_made_in_four_steps_changed_and_withdrawn(
     page.wait_for_url(re.compile(r"/peerings/[0-9a-z]{12}"))
     made = page.url.partition("#")[0]
     expect(page.get_by_role("region", name="BIRD")).to_contain_text("protocol bgp node_fra1")
+    expect(page.get_by_role("region", name="FRR")).to_be_hidden()
+    page.get_by_role("radio", name="BIRD").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("region", name="FRR")).to_contain_text("route-map node_fra1_out")
+    expect(page.get_by_role("region", name="BIRD")).to_be_hidden()
     page.get_by_label("Local preference").fill("150")
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("button", name=re.compile("^Publish "))).to_be_visible()

@@ -55,13 +55,20 @@ class TunnelFacts(BaseModel):
     preshared_key: Sealed | None = None
 
 
+def _check_plain(name: str) -> str:
+    if name == "lo" or name.startswith("rl-"):
+        message = "loopback and interfaces that begin with rl- are ours and no links"
+        raise ValueError(message)
+    return name
+
+
 class PlainFacts(BaseModel):
     """An interface that the host has already."""
 
     model_config = ConfigDict(extra="forbid")
 
     kind: Literal["plain"] = "plain"
-    interface: InterfaceName
+    interface: Annotated[InterfaceName, AfterValidator(_check_plain)]
     addresses: list[LinkAddress] = Field(default_factory=list, max_length=8)
     mtu: int | None = Field(default=None, ge=1280, le=65_535)
 
@@ -224,6 +231,8 @@ class OtherSide(BaseModel):
     addresses: list[str] = Field(description="Of the node on the link")
     wireguard: str | None = Field(description="For wg-quick(8); None where the link is no tunnel")
     bird: str
+    frr: str = Field(description="For `vtysh`, or frr.conf")
+    openbgpd: str = Field(description="For bgpd.conf; OpenBGPD wants its own `AS` line before it")
 
 
 class SessionSeen(BaseModel):

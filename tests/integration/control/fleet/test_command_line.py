@@ -74,7 +74,10 @@ async def test_a_peering_from_its_preview_to_its_end(shell: Shell) -> None:
     shown = await shell.run("peerings", "show", ident)
     assert "fe80::801" in shown
     assert "Endpoint = r1.example:29801" in shown
-    assert "[Interface]" in await shell.run("peerings", "show", ident, "--other-side")
+    for router, line in (("bird", "protocol bgp"), ("frr", "router bgp"), ("openbgpd", "remote-as")):
+        told = await shell.run("peerings", "show", ident, "--other-side", "--for", router)
+        assert "[Interface]" in told
+        assert line in told
     changed = await shell.json("peerings", "change", ident, "--prepend", "2", "--import-limit", "60")
     assert changed["session"]["policy"]["prepend"] == 2
     assert changed["session"]["policy"]["import_limit"] == {"prefixes": 60, "action": "block"}

@@ -7,6 +7,7 @@ or `+` continues the value above, a lone `+` is a blank line in it. What is read
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from registry_server.objects.schemas import Attribute, Problem, ProblemCode
 
@@ -17,10 +18,10 @@ _MERGE_MARKERS = ("<<<<<<< ", ">>>>>>> ", "||||||| ")
 _VALUE_COLUMN = 20
 #: No-break and zero-width spaces, directional marks, byte order mark: no reviewer sees them.
 _INVISIBLE = re.compile("[\u00a0\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
-#: A well-written line: name, colon, blanks up to column 20, and a value without blanks at its ends.
-#: Possessive quantifiers, since going back never helps and costs a third.
-_LINES = re.compile(r"^([a-z][a-z0-9_-]*+)(?<![_-]): ++(?<=^.{20})(\S.*+)(?<=\S)\n", re.MULTILINE)
-_CONTROLS = re.compile(rb"[\x00\r]")
+#: What stands before the value in a well-written line: name, colon, and blanks up to column 20.
+_HEAD = re.compile(r"([a-z](?:[a-z0-9_-]*[a-z0-9])?): +", re.ASCII)
+#: As numbers: looking for a byte is quick, looking for a text of one byte is not.
+_NUL, _CARRIAGE_RETURN = 0, 13
 #: A detail quotes at most so much of a line.
 _QUOTED = 60
 
@@ -40,9 +41,14 @@ def strip_comment(value: str) -> str:
     return "\n".join(line.split("#", 1)[0].rstrip() for line in value.split("\n"))
 
 
+def is_word(value: str) -> bool:
+    """Whether a structured value is certainly one member alone."""
+    return _WORD.fullmatch(value) is not None
+
+
 def words(value: str) -> list[str]:
     """The members of a structured value: separated by commas, blanks or lines, comments left out."""
-    if _WORD.fullmatch(value):
+    if is_word(value):
         return [value]
     return strip_comment(value).replace(",", " ").split()
 
@@ -66,20 +72,39 @@ def parse(raw: bytes) -> tuple[list[Attribute], list[Problem]]:
 
 
 def well_written(raw: bytes) -> list[tuple[str, str]] | None:
-    """Name and value of each line of a text that has nothing odd about it, as nearly all are; else None.
+    """Name and value of each line of a text that has nothing odd about it, as nearly all are; else None."""
+    columns = split_columns(raw)
+    if columns is None:
+        return None
+    names = [name_in(head) for head in columns[0]]
+    return None if None in names else list(zip(names, columns[1], strict=True))  # type: ignore[arg-type]
 
-    One pass of the regular expression over the whole text, which costs a fifth of a look at each line.
+
+def split_columns(raw: bytes) -> tuple[tuple[str, ...], list[str]] | None:
+    """The first 20 columns of each line, and the values behind them; None where a value is oddly written.
+
+    Cutting at a column costs a third of matching each line, and the few heads there are can be remembered.
     """
-    if _CONTROLS.search(raw) or not raw.endswith(b"\n"):
+    if _NUL in raw or _CARRIAGE_RETURN in raw:
         return None
     try:
         text = raw.decode()
     except UnicodeDecodeError:
         return None
-    found: list[tuple[str, str]] = _LINES.findall(text)
-    if len(found) != raw.count(b"\n") or not (text.isascii() or _INVISIBLE.search(text) is None):
+    lines = text.split("\n")
+    if lines.pop() or not (text.isascii() or _INVISIBLE.search(text) is None):
         return None
-    return found
+    values = [line[_VALUE_COLUMN:] for line in lines]
+    if not lines or "" in values or [*map(str.strip, values)] != values:
+        return None
+    return tuple([line[:_VALUE_COLUMN] for line in lines]), values
+
+
+@lru_cache(maxsize=1024)
+def name_in(head: str) -> str | None:
+    """The name in the first columns of a well-written line, or None where they hold anything else."""
+    found = _HEAD.fullmatch(head)
+    return found[1] if found else None
 
 
 def _decode(raw: bytes) -> tuple[str, list[Problem]]:

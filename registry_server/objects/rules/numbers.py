@@ -9,8 +9,10 @@ from registry_server.objects.schemas import Prefix, ProblemCode
 
 MAX_ASN = 2**32 - 1
 _ASN = re.compile(r"(?:AS)?([0-9]{1,10})", re.ASCII | re.IGNORECASE)
-_LENGTH = re.compile(r"0|[1-9][0-9]{0,2}", re.ASCII)
+#: Lengths as they may be written; three digits can be too many, which is said in another way.
+_LENGTHS = {str(length): length for length in range(1000)}
 _BITS = {4: 32, 6: 128}
+_IPV6 = 6
 
 
 class PrefixRefused(ValueError):
@@ -48,22 +50,25 @@ def unpack(packed: bytes) -> str:
 
 def parse_prefix(text: str) -> Prefix:
     """Read `address/length`; refuse anything else, and any bit set behind the length."""
-    address, slash, digits = text.partition("/")
-    packed = pack(address)
-    if packed is None or not slash or not _LENGTH.fullmatch(digits):
+    address, _, digits = text.partition("/")
+    length = _LENGTHS.get(digits)
+    number, kind, bits = (_IPV6, AF_INET6, _BITS[6]) if ":" in address else (4, AF_INET, _BITS[4])
+    try:
+        first = inet_pton(kind, address)
+    except (OSError, ValueError):
+        length = None
+    if length is None:
         raise PrefixRefused(ProblemCode.INVALID_PREFIX, "not an address and a length")
-    family, first = packed
-    bits, length = _BITS[family], int(digits)
     if length > bits:
         raise PrefixRefused(ProblemCode.INVALID_PREFIX, f"a length of {length} is more than {bits}")
-    number, hosts = int.from_bytes(first), (1 << (bits - length)) - 1
-    if number & hosts:
-        canonical = unpack((number & ~hosts).to_bytes(bits // 8))
+    start, hosts = int.from_bytes(first), (1 << (bits - length)) - 1
+    if start & hosts:
+        canonical = unpack((start & ~hosts).to_bytes(bits // 8))
         raise PrefixRefused(
             ProblemCode.HOST_BITS, f"bits are set behind the length; the block is {canonical}/{length}"
         )
-    last = (number | hosts).to_bytes(bits // 8)
-    return Prefix(family, first, last, length, f"{unpack(first)}/{length}")
+    last = (start | hosts).to_bytes(bits // 8)
+    return Prefix(number, first, last, length, f"{inet_ntop(kind, first)}/{digits}")
 
 
 def parse_range(text: str) -> tuple[bytes, bytes] | None:
@@ -73,3 +78,17 @@ def parse_range(text: str) -> tuple[bytes, bytes] | None:
     if not dash or first is None or last is None or first[0] != last[0]:
         return None
     return first[1], last[1]
+
+
+def is_range_of(text: str, block: Prefix) -> bool:
+    """Whether `a - b` is the block, however its addresses are written."""
+    if text == _usual_range(block):
+        return True
+    return parse_range(text) == (block.first, block.last)
+
+
+def _usual_range(block: Prefix) -> str:
+    """As most write it: addresses of IPv6 with all their digits."""
+    if block.family == _IPV6:
+        return f"{block.first.hex(':', 2)} - {block.last.hex(':', 2)}"
+    return f"{block.text.partition('/')[0]} - {unpack(block.last)}"

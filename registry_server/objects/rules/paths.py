@@ -12,7 +12,9 @@ from registry_server.objects.schemas import ObjectPath, Problem, ProblemCode
 _ROOT = b"data/"
 _DEPTH = 3
 #: Nearly every path: printable ASCII, no blank, no backslash, no dot in front.
-_PLAIN = re.compile(rb"data/([a-z0-9-]+)/([!-\-0-\[\]-~][!-.0-\[\]-~]*)")
+_PLAIN_NAME = re.compile(rb"[!-\-0-\[\]-~][!-.0-\[\]-~]*")
+_PLAIN = re.compile(rb"data/([a-z0-9-]+)/(%b)" % _PLAIN_NAME.pattern)
+_CLASS_AT = {b"data/" + name.encode(): object_class for name, object_class in CLASS_OF_DIRECTORY.items()}
 #: Longer than any key, and short enough for an index entry.
 _LONGEST = 512
 #: An index entry of PostgreSQL holds 2,700 bytes.
@@ -38,12 +40,11 @@ def show(path: bytes) -> str:
 
 def read_usual(path: bytes) -> tuple[str, ObjectPath] | None:
     """Path and place of an object in a file that nothing is odd about; None where `place` has to look."""
-    found = _PLAIN.fullmatch(path)
-    if found is None or len(path) > _LONGEST or path in FILTERS:
+    directory, _, name = path.rpartition(b"/")
+    object_class = _CLASS_AT.get(directory)
+    if object_class is None or len(path) > _LONGEST or not _PLAIN_NAME.fullmatch(name):
         return None
-    directory, name = found.groups()
-    object_class = CLASS_OF_DIRECTORY.get(directory.decode())
-    return (path.decode(), ObjectPath(object_class, name.decode())) if object_class else None
+    return path.decode(), ObjectPath(object_class, name.decode())
 
 
 def place(path: bytes) -> tuple[ObjectPath | None, Problem | None]:

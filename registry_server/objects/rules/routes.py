@@ -33,6 +33,11 @@ def read_origins(attributes: Iterable[Attribute], problems: list[Problem]) -> li
     return origins
 
 
+def read_length(text: str) -> int | None:
+    """The number that up to three digits are, or None."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None
+
+
 def read_max_length(attribute: Attribute | None, prefix: Prefix, problems: list[Problem]) -> int | None:
     """The length as written, or None where there is none or it cannot be a length.
 
@@ -41,7 +46,7 @@ def read_max_length(attribute: Attribute | None, prefix: Prefix, problems: list[
     if attribute is None:
         return None
     text = grammar.strip_comment(attribute.value).strip()
-    length = int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None
+    length = read_length(text)
     if length is None or length > _BITS[prefix.family]:
         detail = f"{grammar.quote(text)} is not a length of IPv{prefix.family} prefixes"
         problems.append(Problem(ProblemCode.INVALID_MAX_LENGTH, attribute.line, detail))

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from registry_server.objects.rules.classes import CLASSES, fold
+from registry_server.objects.rules.classes import fold
 from registry_server.objects.rules.paths import FILTERS, place, read_usual, show
-from registry_server.objects.rules.plain import PlainObject, read_plain
+from registry_server.objects.rules.plain import read_plain
 from registry_server.objects.rules.reading import read_object
-from registry_server.objects.rules.search import searched_text
+from registry_server.objects.rules.search import as_stored, searched_text
+from registry_server.objects.rules.shapes import TARGETS
 from registry_server.objects.schemas import (
     FileVersion,
     IndexRows,
     ObjectPath,
+    Prefix,
     Problem,
     ProblemCode,
     RegistryObject,
 )
 
 _EXECUTABLE = "100755"
-#: The classes that each attribute may name, as they are stored.
-_TARGETS = {
-    name: {attribute: " ".join(targets) for attribute, targets in of_class.references.items()}
-    for name, of_class in CLASSES.items()
-}
 
 
 def index_rows(files: Iterable[FileVersion], first_id: int) -> IndexRows:
@@ -38,15 +35,24 @@ def index_rows(files: Iterable[FileVersion], first_id: int) -> IndexRows:
 
 def _store_plain(rows: IndexRows, file: FileVersion, ident: int) -> bool:
     """Store an object that nothing is wrong with; False, and nothing stored, where that is not certain."""
-    usual = read_usual(file.path) if file.mode != _EXECUTABLE and file.raw is not None else None
-    found = read_plain(usual[1], file.raw or b"") if usual else None
+    path, mode, blob, raw, _ = file
+    usual = read_usual(path) if mode != _EXECUTABLE and raw is not None else None
+    found = read_plain(usual[1], raw or b"") if usual else None
     if usual is None or found is None:
         return False
-    folded = fold(found.key)
-    rows.objects.append(
-        (ident, usual[0], found.object_class, found.key, folded, file.blob, file.raw, True, found.asn)
-    )
-    _derive(rows, found, ident)
+    object_class = usual[1].object_class
+    key, shape, values, (asn, network, routes), named = found
+    # The file's name is that of the key, so it holds no blank but this one.
+    folded = key.replace(" ", "").lower()
+    rows.objects.append((ident, usual[0], object_class, key, folded, blob, raw, True, asn))
+    position = 0
+    for (attribute, where, classes), pairs in zip(shape.references, named, strict=True):
+        for target, shown in pairs:
+            rows.references.append((ident, position, attribute, target, shown, where + 1, classes, False))
+            position += 1
+    _store_blocks(rows, ident, network, routes)
+    title = "" if shape.title is None else values[shape.title]
+    rows.texts.append((ident, *as_stored(title, [values[where] for where in shape.searched])))
     return True
 
 
@@ -82,14 +88,19 @@ def _store_object(
     return list(found.problems)
 
 
-def _derive(rows: IndexRows, found: PlainObject | RegistryObject, ident: int) -> None:
-    classes = _TARGETS[found.object_class]
+def _derive(rows: IndexRows, found: RegistryObject, ident: int) -> None:
+    classes = TARGETS[found.object_class]
     for position, (attribute, target, shown, line) in enumerate(found.references):
         rows.references.append((ident, position, attribute, target, shown, line, classes[attribute], False))
-    for prefix, origin, max_length in found.routes:
-        rows.routes.append(
-            (ident, origin, prefix.family, prefix.first, prefix.last, prefix.length, prefix.text, max_length)
-        )
-    if found.network is not None:
-        rows.networks.append((ident, *found.network))
+    _store_blocks(rows, ident, found.network, found.routes)
     rows.texts.append((ident, *searched_text(found.object_class, found.lines)))
+
+
+def _store_blocks(
+    rows: IndexRows, ident: int, network: Prefix | None, routes: Iterable[tuple[Prefix, int, int | None]]
+) -> None:
+    for prefix, origin, max_length in routes:
+        family, first, last, length, text = prefix
+        rows.routes.append((ident, origin, family, first, last, length, text, max_length))
+    if network is not None:
+        rows.networks.append((ident, *network))

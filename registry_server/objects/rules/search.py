@@ -27,9 +27,19 @@ _LONGEST = 8192
 _LONGEST_TITLE = 200
 
 
+def title_of(object_class: str) -> str:
+    """The attribute whose first value is the object's name to people."""
+    return _TITLES.get(object_class, "descr")
+
+
+def is_searched(object_class: str, name: str) -> bool:
+    """Whether objects of the class are searched by the values of the attribute."""
+    return name not in _NOT_SEARCHED[object_class]
+
+
 def searched_text(object_class: str, lines: Iterable[tuple[str, str]]) -> tuple[str, str]:
     """The name as written, and the text in small letters, a line for each line of the object."""
-    wanted = _TITLES.get(object_class, "descr")
+    wanted = title_of(object_class)
     skipped = _NOT_SEARCHED[object_class]
     title, found = "", []
     for name, value in lines:
@@ -37,4 +47,9 @@ def searched_text(object_class: str, lines: Iterable[tuple[str, str]]) -> tuple[
             title = value
         if name not in skipped:
             found.append(value)
-    return title[:_LONGEST_TITLE], "\n".join(found)[:_LONGEST].lower()
+    return as_stored(title, found)
+
+
+def as_stored(title: str, values: Iterable[str]) -> tuple[str, str]:
+    """Title and searched values as they are stored."""
+    return title[:_LONGEST_TITLE], "\n".join(values)[:_LONGEST].lower()

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from control_server.app import create_app
 from control_server.commands import ADMIN_TOKEN_FILE, ensure_admin_token
-from control_server.resources import open_resources
+from control_server.health.dependencies import watch_of
+from control_server.resources import ControlResources, open_resources
 from control_server.settings import ControlSettings
 from routeloom.lite.late_services import migrate
 from routeloom.lite.ports import listen_on_loopback
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Generator, Mapping
     from pathlib import Path
     from typing import Any, Self
-
-    from fastapi import FastAPI
 
     from control_server.agents.service import AgentLink
 
@@ -60,8 +59,10 @@ class OwnServer:
     clock: Clock
     #: What differs from a server without tiers on SQLite.
     settings: Mapping[str, Any] = field(default_factory=dict)
+    #: Of its present life; None while it is stopped.
+    resources: ControlResources | None = None
     _port: int = 0
-    _app: FastAPI | None = None
+    _link: AgentLink | None = None
     _life: contextlib.AsyncExitStack | None = None
 
     @property
@@ -103,9 +104,13 @@ class OwnServer:
 
     async def minute(self) -> None:
         """Write down when nodes were heard, as a server does once a minute of a clock that goes."""
-        if self._app is not None:
-            link: AgentLink = self._app.state.agent_link
-            await link.write_last_seen()
+        if self._link is not None:
+            await self._link.write_last_seen()
+
+    async def watch(self) -> None:
+        """Look for changes of health, as a server does every few seconds of a clock that goes."""
+        if self._link is not None and self.resources is not None:
+            await watch_of(self.resources, self._link).look()
 
     def _settings(self) -> ControlSettings:
         return ControlSettings.model_validate(
@@ -147,10 +152,10 @@ class OwnServer:
             running = asyncio.create_task(server.serve(sockets=listeners))
             try:
                 await _first_of(running, server.ready)
-                self._app = app
+                self.resources, self._link = resources, app.state.agent_link
                 yield
             finally:
-                self._app = None
+                self.resources = self._link = None
                 server.stop()
                 await running
                 for listener in listeners:

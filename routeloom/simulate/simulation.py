@@ -46,7 +46,8 @@ class TurnedClock:
     speed: float = 0.0
 
     async def reach(self, at: datetime) -> None:
-        """Turn the clock, after what is due at the end of each of its minutes."""
+        """Turn the clock, after what is due at the end of each of its ticks and minutes."""
+        await self.server.watch()
         if self.clock.at.second == 0:
             await self.server.minute()
         if self.speed > 0:
@@ -120,7 +121,7 @@ class Simulation:
         for at in range(0, self.plan.seconds + 1, TICK):
             await self.pace.reach(self.plan.start + timedelta(seconds=at))
             while steps and steps[0].at <= at:
-                await self._do(steps.pop(0))
+                await self._do(steps.pop(0), at)
             for node in self.nodes:
                 node.flow()
             await asyncio.gather(*(agent.report(at) for agent in self.agents if agent.runs))
@@ -129,7 +130,7 @@ class Simulation:
             if self.told is not None:
                 await self.told(at)
 
-    async def _do(self, step: Step) -> None:
+    async def _do(self, step: Step, at: int) -> None:
         if step.act is Act.SERVER_RESTARTED:
             await self.pace.restart()
             return
@@ -139,7 +140,8 @@ class Simulation:
             case Act.AGENT_CUT:
                 await agent.cut()
             case Act.AGENT_STOPPED:
-                self.truth.silent_since[agent.node.name] = step.at
+                # Its socket closes now, however early in this tick it was stopped: so long it was heard.
+                self.truth.silent_since[agent.node.name] = at
                 await agent.stop()
             case Act.AGENT_STARTED:
                 agent.runs = True

@@ -7,8 +7,8 @@ from routeloom.simulate.comparison import Comparison
 from routeloom.simulate.plan import Fault, FaultKind, Plan, schedule
 from tests.integration.simulation.conftest import Opening, differing
 
-HOURS = Plan(nodes=2, sessions=5, prefixes=60, hours=2, seed=7)
-#: Of every kind, close together, so that two hours are enough for all of them.
+HOURS = Plan(nodes=2, sessions=5, prefixes=60, hours=1.6, seed=7)
+#: Of every kind, close together, so that an hour and a half is enough for all of them.
 FAULTS = [
     Fault(400, 0, FaultKind.SESSION_DROP, subject=0, lasts=20),
     Fault(450, 1, FaultKind.SESSION_BURST, subject=3, lasts=15),
@@ -19,12 +19,12 @@ FAULTS = [
     Fault(2400, 0, FaultKind.HOST_REBOOT, lasts=45),
     Fault(2750, 1, FaultKind.NODE_DROP, lasts=60),
     Fault(3000, 0, FaultKind.AGENT_RESTART, lasts=30),
-    Fault(3400, 0, FaultKind.CLOCK_STEP, lasts=1200, size=600),
+    Fault(3400, 0, FaultKind.CLOCK_STEP, lasts=690, size=600),
     Fault(3450, 1, FaultKind.COUNTER_BACK, subject=1),
     Fault(3700, 1, FaultKind.AGENT_AWAY, lasts=540),
-    Fault(5000, -1, FaultKind.SERVER_RESTART),
-    Fault(5300, 0, FaultKind.SESSION_DROP, subject=2, lasts=90),
-    Fault(5600, 1, FaultKind.SESSION_DROP, subject=0, lasts=400),
+    Fault(4500, -1, FaultKind.SERVER_RESTART),
+    Fault(4800, 0, FaultKind.SESSION_DROP, subject=2, lasts=90),
+    Fault(5000, 1, FaultKind.SESSION_DROP, subject=0, lasts=400),
 ]
 DAY = Plan(nodes=3, sessions=6, prefixes=500, hours=24, seed=11)
 COMPARED = {

@@ -15,6 +15,7 @@ from registry_server.lookup.endpoints import records as record_endpoints
 from registry_server.metrics import RegistryMetrics, watch_protocols
 from registry_server.mirror import endpoints as mirror_endpoints
 from registry_server.mirror import tasks as mirror_tasks
+from registry_server.policy import endpoints as policy_endpoints
 from registry_server.portal import pages as portal_pages
 from registry_server.rdap import endpoints as rdap_endpoints
 from registry_server.resources import RegistryResources, open_resources
@@ -23,6 +24,8 @@ from registry_server.roas import pages as roa_pages
 from registry_server.roas import socket as rtr_socket
 from registry_server.roas.service.exports import RoaService
 from registry_server.roas.service.routers import RouterCache
+from registry_server.schema import endpoints as schema_endpoints
+from registry_server.schema.service import SchemaService
 from registry_server.settings import RegistrySettings
 from registry_server.snapshot.schemas.content import Snapshot
 from registry_server.snapshot.service import Freshness
@@ -65,6 +68,8 @@ def create_app(
                 record_endpoints.router,
                 identity_endpoints.router,
                 finding_endpoints.router,
+                schema_endpoints.router,
+                policy_endpoints.router,
                 history_endpoints.router,
                 object_endpoints.router,
                 mirror_endpoints.router,
@@ -88,6 +93,7 @@ def _assembler(
         metrics = RegistryMetrics.in_registry(app.state.metrics.registry)
         mirror = resources.mirror(metrics, snapshots.look)
         app.state.mirror = mirror
+        app.state.schemas = SchemaService(lambda: resources.snapshots.current)
         # A process that knows nobody by their session names the job that the fleet's service has for it.
         app.state.syncs_by_job = isinstance(authenticate, DigestAuthenticator)
         protocols = _protocols(app, settings, resources)

@@ -16,7 +16,7 @@ from registry_server.app import create_app
 from registry_server.metrics import RegistryMetrics
 from registry_server.mirror.schemas import MirrorSettings, SyncRead, SyncTrigger
 from registry_server.mirror.store.repository import read_checkout
-from registry_server.objects.schemas import Problem, Severity
+from registry_server.objects.schemas import FileVersion, Problem, Severity
 from registry_server.objects.service import find_problems
 from registry_server.policy.service import find_objections
 from registry_server.resources import open_resources
@@ -24,6 +24,9 @@ from registry_server.roas.schemas import RoaFormat
 from registry_server.roas.service.exports import RoaService
 from registry_server.samples.schemas import SamplePlan
 from registry_server.samples.service import generate
+from registry_server.schema.rules.judging import beyond
+from registry_server.schema.schemas import Finding
+from registry_server.schema.service import find_findings
 from registry_server.settings import RegistrySettings
 from registry_server.worker import work
 from shared.kernel.errors import AppError
@@ -99,12 +102,15 @@ def check(
     severity: Annotated[Severity, typer.Option(help="The mildest problems to show.")] = Severity.NOTICE,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document instead of lines.")] = False,
 ) -> None:
-    """Show what is wrong with each object, by file and line; exit status 1 where there is an error."""
+    """Show what is wrong with each object, by grammar and by the registry's own schemas.
+
+    By file and line; exit status 1 where there is an error.
+    """
     shown = list(Severity)[: list(Severity).index(severity) + 1]
 
     async def look() -> None:
         files = await read_checkout(directory, revision, MirrorSettings())
-        problems = find_problems(files)
+        problems = _everything_wrong(files)
         counts = Counter(problem.severity for _, problem in problems)
         listed = [(path, problem) for path, problem in problems if problem.severity in shown]
         if as_json:
@@ -120,7 +126,21 @@ def check(
     run(look())
 
 
-def _document(files: int, listed: Sequence[tuple[str, Problem]], counts: Mapping[Severity, int]) -> str:
+def _everything_wrong(files: Sequence[FileVersion]) -> list[tuple[str, Problem | Finding]]:
+    """What a sync would record, and what the registry's own schemas say beyond that."""
+    problems = find_problems(files)
+    found: list[tuple[str, Problem | Finding]] = [*problems]
+    told: dict[str, list[Problem]] = {}
+    for path, problem in problems:
+        told.setdefault(path, []).append(problem)
+    for path, finding in find_findings(files):
+        found += [(path, each) for each in beyond(told.get(path, []), [finding])]
+    return sorted(found, key=lambda each: (each[0], each[1].line or 0, each[1].code))
+
+
+def _document(
+    files: int, listed: Sequence[tuple[str, Problem | Finding]], counts: Mapping[Severity, int]
+) -> str:
     rows = [{"path": path, "severity": problem.severity, **problem._asdict()} for path, problem in listed]
     document = {"files": files, "counts": {each.value: counts[each] for each in Severity}, "problems": rows}
     return json.dumps(document, indent=1, ensure_ascii=False)

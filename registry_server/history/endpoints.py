@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Response
 
-from registry_server.history.dependencies import History
+from registry_server.history.dependencies import History, Page
 from registry_server.history.rules.places import path_of
 from registry_server.history.schemas import ChangeDetail, HistoryPage
+from registry_server.lookup.dependencies import IfChanged
 from shared.web.problems import Problem
 
 _MISSING: dict[int | str, dict[str, Any]] = {
+    304: {"description": "The client has it already"},
     404: {"model": Problem, "description": "No such object or change, as far as the history goes back"},
     503: {"model": Problem, "description": "The text of that time is not at hand now"},
 }
@@ -22,19 +24,21 @@ Commit = Annotated[str, Path(pattern="^[0-9a-fA-F]{7,40}$")]
 router = APIRouter(prefix="/registry/api/v1/objects", tags=["history"], responses=_MISSING)
 
 
-@router.get("/{object_class}/{key:path}/history")
+@router.get("/{object_class}/{key:path}/history", response_model=HistoryPage)
 async def list_changes(
     object_class: ObjectClass,
     key: Key,
     history: History,
-    cursor: Annotated[str | None, Query(max_length=256)] = None,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
-) -> HistoryPage:
+    page: Page,
+    if_changed: IfChanged,
+) -> Response:
     """Every change of the object, newest first."""
-    return await history.page(path_of(object_class, key), cursor, limit)
+    return if_changed.answer(await history.page(path_of(object_class, key), page.cursor, page.limit))
 
 
-@router.get("/{object_class}/{key:path}/history/{commit}")
-async def get_change(object_class: ObjectClass, key: Key, commit: Commit, history: History) -> ChangeDetail:
+@router.get("/{object_class}/{key:path}/history/{commit}", response_model=ChangeDetail)
+async def get_change(
+    object_class: ObjectClass, key: Key, commit: Commit, history: History, if_changed: IfChanged
+) -> Response:
     """What one commit did to the object: its text afterwards, and the difference."""
-    return await history.change(path_of(object_class, key), commit)
+    return if_changed.answer(await history.change(path_of(object_class, key), commit))

@@ -8,14 +8,14 @@ from shared.kernel.errors import AppError, Kind
 
 
 class HistoryUnknown(AppError):
-    """The registry never had such an object, as far as its history goes back here."""
+    """The registry never had such an object, as far as its history goes; check class and spelling."""
 
     kind: ClassVar = Kind.MISSING
     code: ClassVar = "object_history_unknown"
 
 
 class ChangeUnknown(AppError):
-    """The commit did not change this object."""
+    """The commit did not change this object; its history lists those that did."""
 
     kind: ClassVar = Kind.MISSING
     code: ClassVar = "object_change_unknown"

@@ -10,8 +10,8 @@ from functools import partial
 from registry_server.objects.rules.classes import fold
 from registry_server.objects.rules.grammar import parse, quote, strip_comment, words
 from registry_server.objects.rules.numbers import PrefixRefused, parse_asn, parse_prefix
-from registry_server.policy.schemas import Change, Objection, PolicyCode
-from registry_server.snapshot.schemas.content import Snapshot
+from registry_server.policy.schemas import Change, Holder, Objection, PolicyCode
+from registry_server.snapshot.schemas.content import Entry, Snapshot
 
 _OPEN = "open"
 _AS_BLOCK = re.compile(r"AS([0-9]{1,10})[-_]AS([0-9]{1,10})", re.ASCII | re.IGNORECASE)
@@ -31,14 +31,21 @@ def judge(before: Snapshot, changes: Iterable[Change], maintainer: str | None) -
     return [objection for change in changes for objection in court.hear(change)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Holder:
-    """An object that has numbers or addresses to give."""
+def around(registry: Snapshot, object_class: str, key: str) -> list[Holder]:
+    """Who has what such an object would take, the nearest first; nobody where such objects take nothing."""
+    places = _HOLDERS[object_class](registry, key) if object_class in _HOLDERS else ()
+    return [_holder(registry.entries[place]) for place in places]
 
-    key: str
-    policy: str
-    maintained_by: frozenset[str]
-    lower: frozenset[str]
+
+def _holder(entry: Entry) -> Holder:
+    policy = next(iter(_values(entry.raw, "policy")), "")
+    return Holder(
+        object_class=entry.object_class,
+        key=entry.key,
+        policy=strip_comment(policy).strip().lower(),
+        maintained_by=_named(entry.raw, "mnt-by"),
+        lower=_named(entry.raw, "mnt-lower"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,37 +66,29 @@ class _Court:
 
     def _refused_owner(self, change: Change) -> tuple[PolicyCode, str] | None:
         """What is there belongs to those whom it names itself, as it stands before the change."""
-        if self.maintainer in _folded(change.before or b"", "mnt-by"):
+        if self._is_among(_named(change.before or b"", "mnt-by")):
             return None
         return PolicyCode.NOT_YOURS, f"{change.key} is maintained by others"
 
     def _refused_new(self, change: Change) -> tuple[PolicyCode, str] | None:
-        holders = _HOLDERS.get(change.object_class)
-        if holders is None:
+        if change.object_class not in _HOLDERS:
             return None
-        around = [self._holder(place) for place in holders(self.registry, change.key)]
-        if not around:
+        holders = around(self.registry, change.object_class, change.key)
+        if not holders:
             return PolicyCode.OUTSIDE, f"nothing in the registry contains {change.key}"
         if change.object_class == "as-block":
             # A block is handed on by whoever has the one around it, and by nobody else.
-            allowed = self.maintainer in around[0].maintained_by
+            allowed = self._is_among(holders[0].maintained_by)
         else:
-            allowed = around[0].policy == _OPEN or any(
-                self.maintainer in holder.maintained_by | holder.lower for holder in around
+            allowed = holders[0].policy == _OPEN or any(
+                self._is_among([*holder.maintained_by, *holder.lower]) for holder in holders
             )
         if allowed:
             return None
-        return PolicyCode.NOT_OPEN, f"{around[0].key} is not open, and maintained by others"
+        return PolicyCode.NOT_OPEN, f"{holders[0].key} is not open, and maintained by others"
 
-    def _holder(self, place: int) -> _Holder:
-        entry = self.registry.entries[place]
-        policy = next(iter(_values(entry.raw, "policy")), "")
-        return _Holder(
-            key=entry.key,
-            policy=strip_comment(policy).strip().lower(),
-            maintained_by=_folded(entry.raw, "mnt-by"),
-            lower=_folded(entry.raw, "mnt-lower"),
-        )
+    def _is_among(self, names: Iterable[str]) -> bool:
+        return self.maintainer in {fold(name) for name in names}
 
 
 def _misnamed(change: Change) -> Iterator[Objection]:
@@ -106,8 +105,8 @@ def _values(raw: bytes, name: str) -> list[str]:
     return [attribute.value for attribute in parse(raw)[0] if attribute.name == name]
 
 
-def _folded(raw: bytes, name: str) -> frozenset[str]:
-    return frozenset(fold(word) for value in _values(raw, name) for word in words(value))
+def _named(raw: bytes, name: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for value in _values(raw, name) for word in words(value)))
 
 
 def _blocks_around(registry: Snapshot, first: int, last: int) -> list[int]:

@@ -7,7 +7,9 @@ from typing import Annotated
 
 from fastapi import Depends, Query
 
+from registry_server.history.dependencies import History
 from registry_server.objects.schemas import ProblemCode, Severity
+from registry_server.schema.dependencies import Schemas
 from shared.web.principals import find_principal
 
 _Cursor = Annotated[str | None, Query(max_length=2048)]
@@ -34,5 +36,14 @@ class Problems:
     cursor: _Cursor = None
 
 
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is known of an object beyond its text: how it came to be, and what its class asks of it."""
+
+    history: History
+    schemas: Schemas
+
+
+Life = Annotated[Around, Depends()]
 Asked = Annotated[Search, Depends()]
 Chosen = Annotated[Problems, Depends()]

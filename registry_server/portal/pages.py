@@ -9,12 +9,14 @@ from fastapi.responses import RedirectResponse
 
 from registry_server.history.dependencies import History
 from registry_server.history.rules.places import path_of
-from registry_server.lookup.dependencies import Catalogue, Findings, Key, LinkPage, Name, ObjectClass
+from registry_server.lookup.dependencies import Catalogue, Findings, Key, LinkPage, Name, ObjectClass, Page
 from registry_server.lookup.schemas import Match
+from registry_server.lookup.service import class_named
 from registry_server.mirror.dependencies import Mirror, Syncer
 from registry_server.mirror.schemas import SyncTrigger
 from registry_server.portal import rules
-from registry_server.portal.dependencies import Asked, Chosen, know_visitor
+from registry_server.portal.dependencies import Asked, Chosen, Life, know_visitor
+from registry_server.schema.dependencies import Schemas
 from shared.web.rendering import render
 
 router = APIRouter(prefix="/registry", include_in_schema=False, dependencies=[know_visitor])
@@ -32,15 +34,18 @@ async def show_search(
     wanted = asked.q.strip()
     classes = [asked.object_class] if asked.object_class in rules.class_names() else []
     blocks = inside = page = None
-    if rules.means_addresses(wanted):
+    meaning = rules.meaning_of(wanted)
+    if meaning is rules.Meaning.ADDRESSES:
         blocks = await findings.prefix(wanted, Match.COVERING, None, _LISTED)
         inside = await findings.prefix(wanted, Match.MORE_SPECIFIC, asked.cursor, _LISTED)
-    elif len(wanted) > 1:
+    elif meaning is rules.Meaning.WORDS:
         page = await findings.search(wanted, classes, asked.cursor, _LISTED)
     return render(
         request,
         "portal/search.html",
+        status_code=422 if meaning in rules.REFUSED else 200,
         q=wanted,
+        refused=meaning.value if meaning in rules.REFUSED else None,
         chosen=asked.object_class,
         classes=[(name, name) for name in rules.class_names()],
         blocks=blocks,
@@ -72,24 +77,57 @@ async def show_change(
     )
 
 
+@router.get("/objects/{object_class}")
+async def show_class(
+    request: Request, object_class: ObjectClass, catalogue: Catalogue, schemas: Schemas, page: Page
+) -> Response:
+    """The objects of one class, and what they are made of."""
+    named = class_named(object_class)
+    return render(
+        request,
+        "portal/class.html",
+        object_class=named,
+        listed=await catalogue.list_class(named, page.cursor, page.limit),
+        total=await catalogue.count_class(named),
+        schema=schemas.find(named),
+        address_of=rules.address_of,
+    )
+
+
 @router.get("/objects/{object_class}/{key:path}")  # noqa: FAST003 - both are in Name
 async def show_object(
     request: Request,
     name: Name,
     catalogue: Catalogue,
-    history: History,
+    life: Life,
     page: LinkPage,
 ) -> Response:
-    """One object: what it says, who names it, how it came to be."""
-    shown = await catalogue.get(name.object_class, name.key)
-    found = await catalogue.find(name.object_class, name.key)
+    """One object: what it says, who names it, how it came to be; or how it ended."""
+    found = await catalogue.look(name.object_class, name.key)
+    if found is None:
+        return await _show_missing(request, name, life.history)
+    shown = await catalogue.read(found)
     return render(
         request,
         "portal/object.html",
         shown=shown,
+        problems=rules.together(shown.problems, life.schemas.findings_of(found.object_class, found.raw)),
         links=await catalogue.backlinks(found, page.attribute, page.cursor, _LINKS),
         attribute=page.attribute,
-        changes=await history.latest(shown.path, _CHANGES),
+        changes=await life.history.latest(shown.path, _CHANGES),
+        address_of=rules.address_of,
+    )
+
+
+async def _show_missing(request: Request, name: Name, history: History) -> Response:
+    object_class = class_named(name.object_class)
+    return render(
+        request,
+        "portal/missing.html",
+        status_code=404,
+        object_class=object_class,
+        key=name.key,
+        changes=await history.latest(path_of(object_class, name.key), _CHANGES),
         address_of=rules.address_of,
     )
 
@@ -110,6 +148,7 @@ async def show_sync(
         code=chosen.code,
         severity=chosen.severity,
         by_job=request.app.state.syncs_by_job,
+        object_page=rules.page_of,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
@@ -12,24 +13,30 @@ from fastapi.routing import APIRoute
 
 from registry_server.history.dependencies import History
 from registry_server.lookup.dependencies import Catalogue, Findings
+from registry_server.rdap.errors import RdapUnsupported
 from registry_server.rdap.rules.documents import refusal
 from registry_server.rdap.schemas import MEDIA_TYPE
 from registry_server.rdap.service import RdapService
 from shared.kernel.errors import AppError, Kind
 
 _STATUS = {Kind.MISSING: 404, Kind.INVALID: 400, Kind.UNAVAILABLE: 503}
-_TITLES = {404: "Not Found", 400: "Bad Request", 503: "Service Unavailable"}
+_UNSUPPORTED = 501
+_TITLES = {404: "Not Found", 400: "Bad Request", _UNSUPPORTED: "Not Implemented", 503: "Service Unavailable"}
+
+
+#: Clients on any site may read what is public anyway (RFC 7480, section 5.6).
+_ANYWHERE = {"Access-Control-Allow-Origin": "*"}
 
 
 class RdapResponse(JSONResponse):
-    """A document that clients on any site may read (RFC 7480, section 5.6)."""
+    """A document that clients on any site may read."""
 
     media_type = MEDIA_TYPE
 
     def __init__(self, content: Any, status_code: int = 200, **options: Any) -> None:
         """Answer the document."""
         super().__init__(content, status_code, **options)
-        self.headers["Access-Control-Allow-Origin"] = "*"
+        self.headers.update(_ANYWHERE)
 
 
 class RdapRoute(APIRoute):
@@ -41,16 +48,28 @@ class RdapRoute(APIRoute):
 
         async def handle(request: Request) -> Response:
             try:
-                return await answer(request)
+                return _unless_known(request, await answer(request))
             except RequestValidationError:
                 return _refuse(400, "The question is too long or not of this kind.")
             except AppError as refused:
-                status = _STATUS.get(refused.kind)
+                unsupported = isinstance(refused, RdapUnsupported)
+                status = _UNSUPPORTED if unsupported else _STATUS.get(refused.kind)
                 if status is None:
                     raise
                 return _refuse(status, refused.detail)
 
         return handle
+
+
+def _unless_known(request: Request, found: Response) -> Response:
+    """The answer with a validator, or 304 to who has it already (RFC 9110, section 13.1.2)."""
+    tag = f'"{hashlib.sha256(found.body).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": "no-cache", **_ANYWHERE}
+    known = {each.strip().removeprefix("W/") for each in request.headers.get("if-none-match", "").split(",")}
+    if tag in known or "*" in known:
+        return Response(status_code=304, headers=headers)
+    found.headers.update(headers)
+    return found
 
 
 def _refuse(status: int, detail: str) -> RdapResponse:

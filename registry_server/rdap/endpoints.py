@@ -62,6 +62,11 @@ async def get_bootstrap(kind: Annotated[str, Path(max_length=20)], rdap: Rdap) -
     return await rdap.bootstrap(kind)
 
 
+async def refuse_question(question: Text, rdap: Rdap) -> Document:
+    """Whatever else is asked: searches, which are not answered here, and what is no query at all."""
+    return rdap.refuse(question)
+
+
 for path, answer in (
     ("/autnum/{number}", get_autnum),
     ("/ip/{address:path}", get_network),
@@ -72,3 +77,4 @@ for path, answer in (
 ):
     router.add_api_route(path, answer, methods=["GET"])
     router.add_api_route(path, answer, methods=["HEAD"], include_in_schema=False)
+router.add_api_route("/{question:path}", refuse_question, methods=["GET", "HEAD"], include_in_schema=False)

@@ -14,6 +14,20 @@ class RdapNotFound(AppError):
     code: ClassVar = "rdap_not_found"
 
 
+class RdapNoQuestion(AppError):
+    """What is asked is no RDAP query; `help` below `/registry/rdap` lists those that are answered."""
+
+    kind: ClassVar = Kind.INVALID
+    code: ClassVar = "rdap_no_question"
+
+
+class RdapUnsupported(AppError):
+    """Searches, and name servers by themselves, are not answered here; `help` lists what is."""
+
+    kind: ClassVar = Kind.MISSING
+    code: ClassVar = "rdap_unsupported"
+
+
 class RdapInvalid(AppError):
     """The question is not a number, an address or a name of this kind."""
 

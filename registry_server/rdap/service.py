@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from registry_server.history.service import HistoryService
 from registry_server.lookup.errors import ObjectUnknown
 from registry_server.lookup.schemas import Match
 from registry_server.lookup.service import CatalogueService, FindingService
-from registry_server.objects.rules.grammar import parse, words
+from registry_server.objects.rules.grammar import parse, quote, words
 from registry_server.objects.rules.numbers import PrefixRefused, parse_asn, parse_prefix
-from registry_server.rdap.errors import RdapInvalid, RdapNotFound
+from registry_server.rdap.errors import RdapInvalid, RdapNoQuestion, RdapNotFound, RdapUnsupported
 from registry_server.rdap.rules import documents
 from registry_server.rdap.schemas import Contact, Document, Life, Told
 from shared.kernel.clock import Clock
@@ -27,6 +28,8 @@ _ROLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("zone-c", "technical", ("person", "role")),
     ("abuse-c", "abuse", ("person", "role")),
 )
+#: What RFC 9082 knows and this server does not answer.
+_UNANSWERED = frozenset({"nameserver", "domains", "nameservers", "entities", "ips", "autnums"})
 #: More are not told: an answer stays an answer.
 _MOST_CONTACTS = 30
 
@@ -46,9 +49,9 @@ class RdapService:
         """An AS number. Raises RdapInvalid or RdapNotFound."""
         number = parse_asn(text.strip(), bare=True)
         if number is None:
-            raise RdapInvalid
+            raise RdapInvalid(f"{quote(text)} is not AS and a number from 0 to 4294967295.")
         told, life = await self._get(("aut-num",), f"AS{number}")
-        return documents.whole(documents.autnum(number, told, await self._contacts(told), self.base), life)
+        return self._whole(documents.autnum(number, told, await self._contacts(told), self.base), told, life)
 
     async def network(self, text: str) -> Document:
         """The smallest block that contains the address or block. Raises RdapInvalid or RdapNotFound."""
@@ -58,7 +61,7 @@ class RdapService:
             raise RdapInvalid(refused.detail) from None
         networks = [item for item in found.items if item.object_class.startswith("inet")]
         if not networks:
-            raise RdapNotFound
+            raise RdapNotFound(f"No network of the registry contains {quote(text)}.")
         nearest = networks[0]
         parent = next((item.prefix for item in networks if item.prefix != nearest.prefix), None)
         told, life = await self._get((nearest.object_class,), nearest.key)
@@ -67,21 +70,26 @@ class RdapService:
         except PrefixRefused:
             raise RdapNotFound from None
         contacts = await self._contacts(told)
-        return documents.whole(documents.network(block, told, parent, contacts, self.base), life)
+        return self._whole(documents.network(block, told, parent, contacts, self.base), told, life)
 
     async def domain(self, name: str) -> Document:
         """A name. Raises RdapNotFound."""
         told, life = await self._get(("domain",), name.rstrip("."))
-        return documents.whole(documents.domain(told, await self._contacts(told), self.base), life)
+        return self._whole(documents.domain(told, await self._contacts(told), self.base), told, life)
 
     async def entity(self, handle: str) -> Document:
         """A contact or a maintainer, in any case of the handle. Raises RdapNotFound."""
         told, life = await self._get(_ENTITIES, handle)
-        return documents.whole(documents.entity(told, await self._contacts(told), self.base), life)
+        return self._whole(documents.entity(told, await self._contacts(told), self.base), told, life)
 
     def help(self) -> Document:
         """What this server is."""
         return documents.help_document(self.name, self.base)
+
+    def refuse(self, question: str) -> NoReturn:
+        """Tell what is not answered here from what is no query. Raises RdapUnsupported or RdapNoQuestion."""
+        kind = question.strip("/").split("/", 1)[0].lower()
+        raise RdapUnsupported if kind in _UNANSWERED else RdapNoQuestion
 
     async def bootstrap(self, kind: str) -> Document:
         """Where to ask about a kind of things: here. Raises RdapNotFound."""
@@ -93,9 +101,13 @@ class RdapService:
             "object-tags": [],
         }
         if kind not in ranges:
-            raise RdapNotFound
+            raise RdapNotFound(f"There are lists of {', '.join(ranges)}.")
         published = self.now().replace(microsecond=0, minute=0, second=0).isoformat()
         return documents.bootstrap(ranges[kind], published, self.base)
+
+    def _whole(self, document: Document, told: Told, life: Life | None) -> Document:
+        notice = documents.source_notice(self.name, told, document["links"][0]["value"], self.base)
+        return documents.whole(document, life, [notice])
 
     async def _get(self, classes: Sequence[str], key: str) -> tuple[Told, Life | None]:
         for object_class in classes:
@@ -106,7 +118,7 @@ class RdapService:
             if found.indexed:
                 span = await self.history.span(found.path)
                 return _told(found.object_class, found.key, found.raw), Life(*span) if span else None
-        raise RdapNotFound
+        raise RdapNotFound(f"The registry has no {' or '.join(classes)} {quote(key)}.")
 
     async def _contacts(self, told: Told) -> list[Contact]:
         """Those whom the object names and the registry has; one that is odd is left out, not fatal."""

@@ -6,8 +6,9 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
+from registry_server.lookup.dependencies import IfChanged
 from registry_server.roas.dependencies import IfNewer, Roas
-from registry_server.roas.schemas import RoaFormat, RoaProblemRead, RoaStatus
+from registry_server.roas.schemas import RoaFormat, RoaProblemList, RoaProblemRead, RoaStatus
 from registry_server.roas.service.reading import status_of
 from shared.web.problems import Problem
 
@@ -48,13 +49,14 @@ async def get_roa_openbgpd(roas: Roas, if_newer: IfNewer) -> Response:
     return if_newer.answer(roas.export(RoaFormat.OPENBGPD))
 
 
-@router.get("/api/v1/roas", responses={503: _RESPONSES[503]})
-async def get_roa_status(roas: Roas) -> RoaStatus:
+@router.get("/api/v1/roas", response_model=RoaStatus, responses=_RESPONSES)
+async def get_roa_status(roas: Roas, if_changed: IfChanged) -> Response:
     """How many ROAs there are, and how fresh they are."""
-    return status_of(roas)
+    return if_changed.answer(status_of(roas))
 
 
-@router.get("/api/v1/roas/problems", responses={503: _RESPONSES[503]})
-async def list_roa_problems(roas: Roas) -> list[RoaProblemRead]:
+@router.get("/api/v1/roas/problems", response_model=RoaProblemList, responses=_RESPONSES)
+async def list_roa_problems(roas: Roas, if_changed: IfChanged) -> Response:
     """Why routes have no ROA, or another than they ask for."""
-    return [RoaProblemRead.model_validate(each._asdict()) for each in roas.current().problems]
+    found = [RoaProblemRead.model_validate(each._asdict()) for each in roas.current().problems]
+    return if_changed.answer(RoaProblemList(found))

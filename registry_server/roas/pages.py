@@ -12,7 +12,7 @@ from registry_server.roas.dependencies import Roas
 from registry_server.roas.errors import RoasNotReady
 from registry_server.roas.schemas import Roa, RoaProblem, RoaStatus
 from registry_server.roas.service.exports import RoaService
-from registry_server.roas.service.reading import matching, status_of
+from registry_server.roas.service.reading import is_question, matching, status_of
 from shared.kernel.principal import Principal
 from shared.web.principals import find_principal
 from shared.web.rendering import render
@@ -34,8 +34,9 @@ async def show_roas(
     request: Request, _visitor: Visitor, roas: Roas, q: Annotated[str, Query(max_length=100)] = ""
 ) -> Response:
     """Show them."""
-    shown = _read(roas, q.strip())
-    return render(request, "roas/roas.html", q=q.strip(), shown=shown, most=_SHOWN)
+    text = q.strip()
+    shown = _read(roas, text)
+    return render(request, "roas/roas.html", q=text, asked=is_question(text), shown=shown, most=_SHOWN)
 
 
 def _read(roas: RoaService, text: str) -> _Shown:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from registry_server.objects.schemas import Prefix
 from shared.listeners import ListenerSettings
@@ -144,6 +144,10 @@ class RoaProblemRead(BaseModel):
     code: RoaProblemCode
     subject: str = Field(description="The prefix, or the filter file")
     detail: str
+
+
+class RoaProblemList(RootModel[list[RoaProblemRead]]):
+    """All of them."""
 
 
 class Export(NamedTuple):

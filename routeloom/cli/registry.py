@@ -129,6 +129,57 @@ def problems(
         typer.echo(f"{place}: {item['severity']}: {item['detail']} [{item['code']}]")
 
 
+@app.command("schema")
+def schema(
+    object_class: Annotated[
+        str | None, typer.Argument(metavar="[CLASS]", help="Such as aut-num; without it, every class")
+    ] = None,
+    server: Server = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what objects of a class are made of, by the registry's own schema."""
+    if object_class is None:
+        answer = _ask(server, "/schema")
+        classes = [
+            (each["object_class"], each["primary_key"], each["schema_key"] or "–") for each in answer["items"]
+        ]
+        _show(answer, as_json, ("Class", "Key", "Schema"), classes, "No classes.")
+        return
+    answer = _ask(server, f"/schema/{quote(object_class)}")
+    rows = [
+        (
+            rule["name"],
+            rule["presence"],
+            "single" if rule["single"] else "multiple",
+            " ".join(rule["lookup"]) or "–",
+            rule["form"] or "–",
+        )
+        for rule in answer["attributes"]
+    ]
+    _show(answer, as_json, ("Attribute", "Presence", "Times", "Names", "Written"), rows, "No attributes.")
+
+
+@app.command("may")
+def may(
+    mntner: Annotated[str, typer.Argument(metavar="MNTNER", help="Such as FOO-MNT")],
+    object_class: ObjectClass,
+    key: Key,
+    server: Server = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask whether a maintainer may change an object, or add it; exit status 1 where not."""
+    answer = _ask(server, f"/policy/{quote(object_class)}/{quote(key)}", {"mntner": mntner})
+    verdict = answer["changes"][0]
+    if as_json:
+        typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+    elif answer["allowed"]:
+        typer.echo(f"{mntner} may {verdict['action']} {verdict['object_class']} {verdict['key']}.")
+    for objection in verdict["objections"] if not as_json else ():
+        typer.echo(f"{_plain(objection['detail'])} [{objection['code']}]")
+    if not answer["allowed"]:
+        raise typer.Exit(1)
+
+
 @app.command("history")
 def history(
     object_class: ObjectClass,

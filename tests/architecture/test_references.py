@@ -16,6 +16,7 @@ PUBLIC = {
     ("POST", "/preferences"),  # theme and language of this browser
     ("POST", "/auth/preferences"),
     ("POST", "/registry/preferences"),
+    ("POST", "/registry/api/v1/policy"),  # asks what the public rules say, and changes nothing
     ("POST", "/sign-out"),  # ends whatever session the cookie names
     ("POST", "/auth/token"),  # the client and what it exchanges are in the body
     ("POST", "/auth/par"),

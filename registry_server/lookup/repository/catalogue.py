@@ -67,6 +67,11 @@ class CatalogueRepository:
         query = select(ObjectRow.key).where(ObjectRow.object_class == object_class, ObjectRow.indexed)
         return (await self.session.scalars(query)).all()
 
+    async def count_class(self, object_class: str) -> int:
+        """How many objects of a class there are."""
+        query = select(func.count()).where(ObjectRow.object_class == object_class)
+        return (await self.session.execute(query)).scalar_one()
+
     async def list_class(
         self, object_class: str, after: tuple[str, int] | None, limit: int
     ) -> list[tuple[str, int, ObjectEntry]]:

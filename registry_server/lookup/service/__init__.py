@@ -1,9 +1,16 @@
 """Look-ups: what the registry says, and who may speak for an AS number."""
 
 from registry_server.lookup.service.answers import VersionedAnswers
-from registry_server.lookup.service.catalogue import CatalogueService
+from registry_server.lookup.service.catalogue import CatalogueService, class_named
 from registry_server.lookup.service.finding import FindingService
 from registry_server.lookup.service.identity import IdentityService
 from registry_server.lookup.service.records import LookupService
 
-__all__ = ["CatalogueService", "FindingService", "IdentityService", "LookupService", "VersionedAnswers"]
+__all__ = [
+    "CatalogueService",
+    "FindingService",
+    "IdentityService",
+    "LookupService",
+    "VersionedAnswers",
+    "class_named",
+]

@@ -34,7 +34,10 @@ class CatalogueService:
 
     async def get(self, object_class: str, key: str) -> ObjectRead:
         """One object with all that belongs to it. Raises ObjectClassUnknown or ObjectUnknown."""
-        found = await self.find(object_class, key)
+        return await self.read(await self.find(object_class, key))
+
+    async def read(self, found: FoundObject) -> ObjectRead:
+        """All that belongs to an object."""
         attributes, _ = parse(found.raw)
         kinds = [kind_of(found.object_class, each.name) for each in attributes]
         return ObjectRead(
@@ -58,12 +61,23 @@ class CatalogueService:
 
         Raises ObjectClassUnknown or ObjectUnknown.
         """
+        found = await self.look(object_class, key)
+        if found is None:
+            raise ObjectUnknown
+        return found
+
+    async def look(self, object_class: str, key: str) -> FoundObject | None:
+        """The same, or None where there is no such object. Raises ObjectClassUnknown."""
         known = class_named(object_class)
         for spelling in _spellings(known, key):
             found = await self.repository.find(known, spelling)
             if found is not None:
                 return found
-        raise ObjectUnknown
+        return None
+
+    async def count_class(self, object_class: str) -> int:
+        """How many objects of a class there are."""
+        return await self.repository.count_class(class_named(object_class))
 
     async def top_labels(self) -> list[str]:
         """The last labels of all domains, in order."""

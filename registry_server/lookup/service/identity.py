@@ -55,7 +55,7 @@ class IdentityService:
             load,
         )
         if known is None:
-            raise AsnUnknown(f"The registry knows no AS{number}.")
+            raise AsnUnknown.of(number)
         return known
 
 

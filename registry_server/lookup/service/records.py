@@ -35,7 +35,7 @@ class LookupService:
             AsnRecord, lambda version: ASN_RECORD.key(version=version, asn=number), load
         )
         if record is None:
-            raise AsnUnknown(f"The registry knows no AS{number}.")
+            raise AsnUnknown.of(number)
         return record
 
     async def mntner(self, name: str) -> MntnerRecord:

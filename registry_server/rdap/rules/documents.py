@@ -11,6 +11,8 @@ from registry_server.objects.schemas import Prefix
 from registry_server.rdap.schemas import CONFORMANCE, MEDIA_TYPE, Contact, Document, Life, Told
 
 _VERSIONS = {4: "v4", 6: "v6"}
+#: Key tag, algorithm, digest type, digest (RFC 4034, section 5.3).
+_DS_WORDS = 4
 _KINDS = {"person": "individual", "role": "group", "organisation": "org", "mntner": "group"}
 
 
@@ -56,7 +58,7 @@ def domain(told: Told, contacts: Sequence[Contact], base: str) -> Document:
         "handle": told.key,
         "ldhName": told.key.lower(),
         "nameservers": [_nameserver(parts) for parts in servers if parts],
-        "secureDNS": {"delegationSigned": bool(told.values("ds-rdata"))},
+        "secureDNS": _signed(told.values("ds-rdata")),
         "status": ["active"],
         **_shared(told, contacts, f"{base}/domain/{quote(told.key.lower(), safe='')}", base),
     }
@@ -75,7 +77,8 @@ def entity(told: Told, contacts: Sequence[Contact], base: str) -> Document:
 def whole(document: Document, life: Life | None, notices: Sequence[Document] = ()) -> Document:
     """The document as an answer of its own."""
     events: Document = {"events": life.events()} if life else {}
-    return {"rdapConformance": CONFORMANCE, **document, **events, "notices": list(notices)}
+    whole = {"rdapConformance": CONFORMANCE, "notices": list(notices), **document, **events}
+    return {name: value for name, value in whole.items() if value != []}
 
 
 def refusal(status: int, title: str, detail: str) -> Document:
@@ -88,11 +91,29 @@ def refusal(status: int, title: str, detail: str) -> Document:
     }
 
 
+def source_notice(name: str, told: Told, url: str, base: str) -> Document:
+    """Where the answer comes from, and where the object's own text is (RFC 9083, section 4.3)."""
+    site = base.removesuffix("/rdap")
+    path = f"objects/{told.object_class}/{quote(told.key)}"
+    return {
+        "title": "Source",
+        "description": [f"What the routing registry says, as mirrored by {name}."],
+        "links": [
+            {"value": url, "rel": "alternate", "href": f"{site}/{path}", "type": "text/html"},
+            {"value": url, "rel": "alternate", "href": f"{site}/api/v1/{path}/raw", "type": "text/plain"},
+        ],
+    }
+
+
 def help_document(name: str, base: str) -> Document:
     """What this server is (RFC 9083, section 7)."""
     notice = {
         "title": f"RDAP of {name}",
-        "description": ["AS numbers, addresses, names and contacts of a routing registry."],
+        "description": [
+            "AS numbers, addresses, names and contacts of a routing registry.",
+            "Answered: autnum/<number>, ip/<address or prefix>, domain/<name>, entity/<handle>, help.",
+            "For clients that start there: asn.json, ipv4.json, ipv6.json, dns.json, object-tags.json.",
+        ],
         "links": [_link(f"{base}/help", "self", f"{base}/help")],
     }
     return {"rdapConformance": CONFORMANCE, "notices": [notice]}
@@ -164,6 +185,17 @@ def _nameserver(parts: Sequence[str]) -> Document:
         version = "v6" if ":" in parts[1] else "v4"
         found["ipAddresses"] = {version: [parts[1]]}
     return found
+
+
+def _signed(records: Sequence[str]) -> Document:
+    """What the parent zone says of the keys; a record that is not four words long is left out."""
+    split = [words(record) for record in records]
+    data = [
+        {"keyTag": int(tag), "algorithm": int(algorithm), "digestType": int(kind), "digest": "".join(digest)}
+        for tag, algorithm, kind, *digest in (parts for parts in split if len(parts) >= _DS_WORDS)
+        if tag.isdecimal() and algorithm.isdecimal() and kind.isdecimal()
+    ]
+    return {"delegationSigned": bool(records), **({"dsData": data} if data else {})}
 
 
 def _entity_url(handle: str, base: str) -> str:

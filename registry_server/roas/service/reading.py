@@ -24,6 +24,11 @@ def status_of(roas: RoaService) -> RoaStatus:
     )
 
 
+def is_question(text: str) -> bool:
+    """Whether the text names an AS number or a block, or is empty and asks for everything."""
+    return not text or parse_asn(text, bare=True) is not None or _block(text) is not None
+
+
 def matching(made: RoaSet, text: str) -> Iterator[Roa]:
     """The ROAs of an AS number, or those that cover a block or lie in it; all of them for no text at all."""
     number = parse_asn(text, bare=True)

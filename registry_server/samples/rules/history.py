@@ -71,6 +71,6 @@ def _step(random: Random, state: State, movable: list[bytes], number: int) -> li
             changes.append(Change(other, None))
         changes.append(Change(path, raw))
     if not changes:
+        changes.append(Change(b"README.md", state[b"README.md"]))
         state[b"README.md"] += b"\nEdited.\n"
-        changes.append(Change(b"README.md", None))
     return changes

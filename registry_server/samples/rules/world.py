@@ -9,6 +9,7 @@ from random import Random
 from registry_server.samples.rules import blocks, people
 from registry_server.samples.rules.mistakes import mistakes
 from registry_server.samples.rules.people import Holder
+from registry_server.samples.rules.schemas import schemas
 from registry_server.samples.rules.slips import SLIPS
 from registry_server.samples.rules.text import Line, file_of, path_of, render
 from registry_server.samples.schemas import SampleFile
@@ -54,6 +55,7 @@ def _fixed() -> Iterator[SampleFile]:
         yield file_of("mntner", name, [("mntner", name), ("mnt-by", "DN42-MNT"), ("source", "DN42")])
     for name in ("DN42", "ICVPN"):
         yield file_of("registry", name, [("registry", name), ("mnt-by", "DN42-MNT"), ("source", "DN42")])
+    yield from schemas()
     for network in (*blocks.ROOTS4, *blocks.ROOTS6):
         yield blocks.root(network, "open")
     for first, last, policy in _AS_BLOCKS:

@@ -12,6 +12,7 @@ from registry_server.snapshot.schemas.content import Snapshot
 from registry_server.whois.errors import QueryRefused
 from registry_server.whois.rules.addresses import Reach, about_text, filed, read_block
 from registry_server.whois.rules.irrd import select_source
+from registry_server.whois.rules.manual import ASKS, MANUAL
 from registry_server.whois.rules.templates import template_of
 from registry_server.whois.rules.text import joined, key_text_of, text_of, without_referrals
 from registry_server.whois.schemas import Session, WhoisSettings
@@ -40,6 +41,7 @@ class _Asked:
     reach: Reach | None = None
     inverse: str | None = None
     template: str | None = None
+    verbose: bool = False
     query: str | None = None
     words: list[str] = field(default_factory=list)
 
@@ -58,12 +60,15 @@ class Ripe:
         if asked.query is not None:
             return self._banner() + self._about_us(asked.query) + _END
         if asked.template is not None:
-            return self._banner() + template_of(asked.template) + _END
+            template = template_of(self.snapshot, asked.template, verbose=asked.verbose)
+            return self._banner() + template + _END
         text = " ".join(asked.words)
         if not text:
             if self.session.persistent:
                 return b""
-            raise QueryRefused("nothing is asked for")
+            raise QueryRefused("nothing is asked for; ask for help to see what may be")
+        if text.lower() in ASKS and fold(text) not in self.snapshot.by_key:
+            return self._banner() + MANUAL + _END
         entries = self.snapshot.entries
         found = [entries[place] for place in self._find(asked, text)]
         if asked.classes is not None:
@@ -122,7 +127,7 @@ def _read(components: list[str], settings: WhoisSettings, session: Session) -> _
         elif flag in _REACHES:
             asked.reach = _REACHES[flag]
         elif not set(flag) <= _WITHOUT_EFFECT | {"k", "K"}:
-            raise QueryRefused(f"Unrecognised flag/search: {flag}")
+            raise QueryRefused(f"Unrecognised flag/search: {flag}; ask for help to see what there is")
         asked.keys_only |= "K" in flag and flag not in _WITH_ARGUMENT
         session.persistent |= flag == "k"
     asked.words = waiting[::-1]
@@ -149,6 +154,11 @@ def _template(asked: _Asked, settings: WhoisSettings, argument: str) -> None:
     asked.template = argument.lower()
 
 
+def _verbose(asked: _Asked, settings: WhoisSettings, argument: str) -> None:
+    _template(asked, settings, argument)
+    asked.verbose = True
+
+
 def _query(asked: _Asked, settings: WhoisSettings, argument: str) -> None:
     del settings
     asked.query = argument.lower()
@@ -164,7 +174,7 @@ _WITH_ARGUMENT: dict[str, Callable[[_Asked, WhoisSettings, str], None]] = {
     "i": _inverse,
     "s": _source,
     "t": _template,
-    "v": _template,
+    "v": _verbose,
     "q": _query,
     "V": _client,
 }

@@ -53,6 +53,21 @@ class TestChanges:
             assert gone["text"] is None
             assert {line[0] for line in gone["diff"].splitlines()[1:]} == {"-"}
 
+    async def test_the_page_of_a_removed_object_tells_its_life(
+        self, registries: Registries, upstream: Upstream
+    ) -> None:
+        upstream.commit(FILES)
+        removed = upstream.commit({AS_PATH: None})
+        registry = await registries.open(upstream, interval="PT24H")
+        await registry.sync()
+        app = create_app(registry.resources.settings, registry.resources)
+        async with client_of(app) as client:
+            page = await client.get("/registry/objects/aut-num/AS4242429901")
+            assert page.status_code == 404
+            assert "No longer in the registry" in page.text
+            assert f"/registry/objects/aut-num/AS4242429901/changes/{removed}" in page.text
+            assert (await client.get(f"{HISTORY}/{removed}")).status_code == 200
+
     async def test_a_move_names_both_ends(self, registries: Registries, upstream: Upstream) -> None:
         upstream.commit({"data/aut-num/AS4242429911": ASN.encode()})
         upstream.commit({"data/aut-num/AS4242429911": None, AS_PATH: ASN.encode()})

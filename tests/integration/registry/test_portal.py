@@ -40,9 +40,29 @@ class TestSearch:
     async def test_nothing_found_is_said(self, served: Served) -> None:
         assert "Nothing found" in await page(served, "/", q="no such words")
 
-    async def test_a_prefix_with_host_bits_is_refused_in_words(self, served: Served) -> None:
-        answer = await served.client.get("/registry/", params={"q": "172.20.0.1/24"})
+    @pytest.mark.parametrize(
+        ("asked", "said"),
+        [
+            ("172.20.0.1/24", "No such prefix"),
+            ("172.20.0.0/99", "No such prefix"),
+            ("x", "at least two characters"),
+        ],
+    )
+    async def test_what_cannot_be_looked_for_is_refused_in_the_form(
+        self, served: Served, asked: str, said: str
+    ) -> None:
+        answer = await served.client.get("/registry/", params={"q": asked})
         assert answer.status_code == 422
+        assert said in answer.text
+        assert f'value="{asked}"' in answer.text
+        assert 'aria-invalid="true"' in answer.text
+
+    async def test_a_class_leads_to_its_objects(self, served: Served) -> None:
+        assert '/registry/objects/aut-num"' in await page(served, "/")
+        listed = await page(served, "/objects/aut-num", limit="2")
+        more = re.search(r'href="(/registry/objects/aut-num\?cursor=[^"]+)"', listed)
+        assert more is not None
+        assert "AS4242429904" in await page(served, more[1].removeprefix("/registry"))
 
 
 class TestObject:
@@ -72,9 +92,11 @@ class TestObject:
         assert "/registry/objects/as-set/AS-BAR" in backlinks
         assert "/registry/objects/person/" not in backlinks
 
-    async def test_an_unknown_one_is_a_page(self, served: Served) -> None:
+    async def test_an_unknown_one_is_a_page_that_offers_to_search(self, served: Served) -> None:
         answer = await served.client.get("/registry/objects/aut-num/AS1", headers={"Accept": "text/html"})
         assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
+        assert "Not in the registry" in answer.text
+        assert 'href="/registry/?q=AS1"' in answer.text
 
 
 class TestSync:
@@ -100,6 +122,12 @@ class TestSync:
         text = await page(served, "/sync", severity="error")
         assert "host_bits" in text
         assert "dangling_reference" not in text
+
+    async def test_a_problem_leads_to_its_object_and_to_its_like(self, served: Served) -> None:
+        text = await page(served, "/sync")
+        assert '/registry/objects/aut-num/AS4242429909"' in text
+        assert "/registry/sync?code=nul_byte#problems" in text
+        assert "Only nul_byte is shown." in await page(served, "/sync", code="nul_byte")
 
     async def test_nobody_may_sync_unknown(self, served: Served) -> None:
         answer = await served.client.post("/registry/sync")

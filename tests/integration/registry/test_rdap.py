@@ -47,6 +47,8 @@ OBJECTS: dict[str | bytes, Content] = {
         ("domain", "foo.dn42"),
         ("nserver", "ns1.foo.dn42 172.20.0.53"),
         ("nserver", "ns2.foo.dn42 fd42:1::53"),
+        ("ds-rdata", "61857 13 2 ABCD12"),
+        ("ds-rdata", "odd"),
     ),
 }
 
@@ -166,12 +168,42 @@ class TestDocuments:
             ("autnum/foo", 400),
             ("ip/172.20.0.1/24", 400),
             ("ip/foo", 400),
+            ("", 400),
+            ("anything/else", 400),
+            ("domains?name=foo*", 501),
+            ("entities?fn=foo", 501),
+            ("nameserver/ns1.foo.dn42", 501),
             (f"entity/{'x' * 300}", 400),
         ],
     )
     async def test_refusals_are_documents(self, base: str, path: str, status: int) -> None:
         found = await fetch(base, path)
         assert (found["errorCode"], bool(found["title"]), len(found["description"])) == (status, True, 1)
+
+    async def test_an_answer_says_where_it_comes_from_and_where_its_text_is(self, base: str) -> None:
+        found = await fetch(base, "ip/172.20.0.1")
+        (notice,) = found["notices"]
+        site = base.removesuffix("/rdap")
+        places = {each["type"]: each["href"] for each in notice["links"]}
+        assert places == {
+            "text/html": f"{site}/objects/inetnum/172.20.0.0/24",
+            "text/plain": f"{site}/api/v1/objects/inetnum/172.20.0.0/24/raw",
+        }
+        assert {each["value"] for each in notice["links"]} == {found["links"][0]["href"]}
+        async with httpx2.AsyncClient() as client:
+            for place in places.values():
+                assert (await client.get(place)).status_code == 200
+
+    async def test_nothing_is_told_by_an_empty_list(self, base: str) -> None:
+        found = await fetch(base, "autnum/4242429901")
+        assert [] not in found.values()
+
+    async def test_signed_names_tell_their_keys(self, base: str) -> None:
+        found = await fetch(base, "domain/foo.dn42")
+        assert found["secureDNS"] == {
+            "delegationSigned": True,
+            "dsData": [{"keyTag": 61857, "algorithm": 13, "digestType": 2, "digest": "ABCD12"}],
+        }
 
     async def test_head_tells_whether_there_is_something(self, base: str) -> None:
         async with httpx2.AsyncClient() as client:

@@ -11,14 +11,16 @@ from fastapi.routing import APIRoute
 from registry_server.history import endpoints as history
 from registry_server.lookup.endpoints import finding, identity, objects, records
 from registry_server.mirror import endpoints as mirror
+from registry_server.policy import endpoints as policy
 from registry_server.portal import pages
 from registry_server.rdap import endpoints as rdap
 from registry_server.roas import endpoints as roas
+from registry_server.schema import endpoints as schema
 from tests.integration.registry.world import Served, served
 
 __all__ = ["served"]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-ROUTERS = (records, identity, finding, history, objects, mirror, rdap, roas, pages)
+ROUTERS = (records, identity, finding, history, objects, mirror, policy, rdap, roas, schema, pages)
 #: As they stand in a path or behind `?…=`, already escaped.
 STRANGE = (
     "%00",
@@ -47,7 +49,7 @@ STRANGE = (
     "%7B%7B7*7%7D%7D",
 )
 _KNOWN = {"object_class": "aut-num"}
-_ASKED = ("q", "origin", "match", "class", "limit", "code")
+_ASKED = ("q", "origin", "match", "class", "limit", "code", "mntner")
 CURSORS: tuple[object, ...] = (
     [],
     [1],
@@ -109,6 +111,8 @@ async def test_no_question_is_a_fault_of_ours(served: Served) -> None:
         "/registry/api/v1/problems",
         "/registry/api/v1/syncs",
         "/registry/api/v1/objects/aut-num",
+        "/registry/api/v1/schema/findings",
+        "/registry/objects/aut-num",
         "/registry/api/v1/objects/mntner/FOO-MNT/references",
         "/registry/api/v1/objects/mntner/FOO-MNT/history",
         "/registry/api/v1/prefix/172.20.0.0/14?match=more-specific",

@@ -85,6 +85,8 @@ class TestFiles:
         one = (await http.get("/registry/roas?q=AS4242429903", headers={"Accept": "text/html"})).text
         assert "172.20.0.0/23" in one
         assert "fd42:1::/48" not in one
+        odd = (await http.get("/registry/roas?q=hello", headers={"Accept": "text/html"})).text
+        assert "Not a prefix, an address or an AS number." in odd
         inside = (await http.get("/registry/roas?q=172.20.1.1", headers={"Accept": "text/html"})).text
         assert "172.20.1.0/27" in inside
         assert "AS4242429902" not in inside

@@ -61,4 +61,4 @@ class TestImagine:
         assert 280 <= by_class["mntner"] <= 300
         assert 300 <= by_class["aut-num"] <= 310
         assert 220 <= by_class["inet6num"] <= 230
-        assert len(by_class) == 15
+        assert len(by_class) == 16

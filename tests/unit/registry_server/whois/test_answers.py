@@ -382,6 +382,35 @@ class TestRipe:
         assert b"routeloom" in ask("-q version ")
         assert b"as-set\n" in ask("-q types")
 
+    def test_a_class_is_explained_by_the_schema_of_the_registry(self) -> None:
+        raw = (
+            b"schema:             PERSON-SCHEMA\nref:                dn42.person\n"
+            b"key:                person required single schema > [name]\n"
+            b"key:                nic-hdl required single primary > [handle]\n"
+            b"key:                nick deprecate multiple\n"
+        )
+        end = b"mnt-by:             FOO-MNT\nsource:             DN42\n"
+        of = service({"data/schema/PERSON-SCHEMA": raw + end})
+        told = ask("-t person", of=of)
+        assert b"nic-hdl:            [mandatory]  [single]  [primary/lookup key]\n" in told
+        assert b"nick:               [deprecated]  [multiple]  []" in told
+        assert b"[handle]" not in told
+        assert b"nic-hdl:            [handle]" in ask("-v person", of=of)
+
+    @pytest.mark.parametrize("question", ["help", "HELP", "?"])
+    def test_who_asks_for_help_is_told_what_may_be_asked(self, question: str) -> None:
+        told = ask(question)
+        assert b"-i mnt-by FOO-MNT" in told
+        assert told.endswith(END)
+        assert all(line[:1] in {b"%", b""} for line in told.split(b"\n"))
+
+    def test_an_object_that_is_called_help_comes_first(self) -> None:
+        of = service({"data/person/HELP": thing("person", "Help", "nic-hdl:HELP")})
+        assert b"nic-hdl:            HELP" in ask("help", of=of)
+
+    def test_an_unknown_flag_is_told_the_remedy(self) -> None:
+        assert b"ask for help" in ask("-Z foo")
+
     def test_never_sends_a_client_elsewhere(self) -> None:
         """whois follows such lines, whoever wrote them."""
         files: dict[str | bytes, Content] = {

@@ -1,0 +1,17 @@
+"""Wiring of schemas."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from registry_server.schema.service import SchemaService
+
+
+def _schemas(request: Request) -> SchemaService:
+    service: SchemaService = request.app.state.schemas
+    return service
+
+
+Schemas = Annotated[SchemaService, Depends(_schemas)]

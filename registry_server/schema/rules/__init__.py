@@ -1,0 +1,1 @@
+"""Pure decisions of this feature: reading schemas, and holding objects against them."""

@@ -7,7 +7,7 @@ from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
 
 from control_server.policy.schemas import FactForm
 
@@ -39,10 +39,12 @@ class PoolCreate(BaseModel):
     kind: PoolKind
     range: str = Field(max_length=64, examples=["172.20.99.0/27", "51820-51999"])
 
-    @model_validator(mode="after")
-    def _fits(self) -> PoolCreate:
-        check_range(self.kind, self.range)
-        return self
+    @field_validator("range")
+    @classmethod
+    def _fits(cls, text: str, read: ValidationInfo) -> str:
+        if (kind := read.data.get("kind")) is not None:
+            check_range(kind, text)
+        return text
 
 
 class PoolChange(BaseModel):

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from control_server.nodes.errors import NodeInUse
 from control_server.nodes.schemas import (
     HealthRead,
     Listed,
+    MaintenanceRead,
     NodeFactsRead,
     NodeQuery,
     NodeUpdate,
@@ -42,6 +44,18 @@ def check_deletable(lifecycle: str, generation: int, applied: int | None) -> Non
         raise NodeInUse("Decommission the node first: its routing is then withdrawn.")
     if generation and applied is not None and applied < generation:
         raise NodeInUse(f"The node still runs generation {applied}; wait until it runs {generation}.")
+
+
+def check_end(until: datetime | None, present: MaintenanceRead | None, now: datetime) -> None:
+    """Refuse a maintenance that is over before it begins. Raises InvalidInput.
+
+    One that takes longer than was said may have its reason changed: a form knows minutes.
+    """
+    said = present.until if present is not None else None
+    stays = said is not None and until is not None and abs(said - until) < timedelta(minutes=1)
+    if until is not None and until <= now and not stays:
+        detail = "That is over already; write a time to come, or none."
+        raise InvalidInput(detail, fields=[FieldError("until", "until_past", detail)])
 
 
 _HIGHEST_AS = 2**32 - 1
@@ -186,11 +200,19 @@ def _checked(document: Mapping[str, Any]) -> NodeUpdate:
     except ValidationError as error:
         fields = [
             FieldError(
-                _field_of(item["loc"]), str(item["type"]), str(item["msg"]).removeprefix("Value error, ")
+                _field_of(item["loc"]),
+                str(item["type"]),
+                str(item["msg"]).removeprefix("Value error, "),
+                str(item["input"]) if _is_one_of(item, _LISTS) else "",
             )
-            for item in error.errors(include_url=False, include_input=False)
+            for item in error.errors(include_url=False)
         ]
         raise InvalidInput(fields=fields) from None
+
+
+def _is_one_of(item: ErrorDetails, lists: Container[str]) -> bool:
+    """Whether the error is about one of several values, each of which stands on a line."""
+    return _field_of(item["loc"]) in lists and isinstance(item["input"], str | int)
 
 
 def _field_of(location: Sequence[int | str]) -> str:
@@ -200,7 +222,8 @@ def _field_of(location: Sequence[int | str]) -> str:
 
 def by_field(refusal: AppError) -> dict[str, FieldError]:
     """What was refused, by the names of the form; what belongs to no field of it stands under `form`."""
-    found = {error.field.removeprefix("routing."): error for error in refusal.fields}
+    # The first of several stands there.
+    found = {error.field.removeprefix("routing."): error for error in reversed(refusal.fields)}
     shown = {name: error for name, error in found.items() if name in SettingsForm.model_fields}
     if not shown:
         shown["form"] = FieldError("form", refusal.code, refusal.detail)

@@ -6,13 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Network, IPv6Address, IPv6Network
 from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
 from control_server.policy.schemas import FactForm
-from shared.protocol.desired_state.names import Asn
+from shared.protocol.desired_state.names import (
+    Asn,
+    Host,
+    LinkLocal,
+    Loopback4,
+    Loopback6,
+    Own4,
+    Own6,
+    RouterId,
+)
 from shared.protocol.desired_state.node import AnycastInterface, KernelOptions, LogOptions, StaticRoute
 from shared.protocol.enrolment import NODE_ID_PATTERN
 
@@ -30,22 +39,20 @@ class RoutingFacts(BaseModel):
     number: int | None = Field(
         default=None, ge=1, le=65_535, description="Names the node in communities; given out when left empty"
     )
-    router_id: IPv4Address | None = Field(default=None, description="By default the IPv4 loopback")
+    router_id: RouterId | None = Field(default=None, description="By default the IPv4 loopback")
     hostname: str = Field(default="", max_length=253, pattern=r"^[A-Za-z0-9.-]*$")
-    loopback4: IPv4Address | None = Field(default=None, description="Given out from a pool when left empty")
-    loopback6: IPv6Address | None = Field(default=None, description="Given out from a pool when left empty")
-    prefixes4: list[IPv4Network] = Field(
-        default_factory=list, max_length=64, description="What it originates"
-    )
-    prefixes6: list[IPv6Network] = Field(default_factory=list, max_length=64)
+    loopback4: Loopback4 | None = Field(default=None, description="Given out from a pool when left empty")
+    loopback6: Loopback6 | None = Field(default=None, description="Given out from a pool when left empty")
+    prefixes4: list[Own4] = Field(default_factory=list, max_length=64, description="What it originates")
+    prefixes6: list[Own6] = Field(default_factory=list, max_length=64)
     proof4: IPv4Network | None = Field(default=None, description="An own prefix that has a ROA")
     proof6: IPv6Network | None = None
     region: int = Field(default=0, ge=0, le=70, description="dn42 region, 41 to 70; 0 is unset")
     country: int = Field(default=0, ge=0, le=1999, description="dn42 country, 1000 + ISO 3166-1; 0 is unset")
-    link_local: IPv6Address = Field(
+    link_local: LinkLocal = Field(
         default=IPv6Address("fe80::1"), description="Its address on all tunnels to other networks"
     )
-    endpoint: str = Field(
+    endpoint: Host = Field(
         default="",
         max_length=253,
         pattern=r"^[A-Za-z0-9.:-]*$",
@@ -72,7 +79,7 @@ class Maintenance(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     reason: str = Field(default="", max_length=200)
-    until: datetime | None = Field(default=None, description="When it is expected back, for people")
+    until: AwareDatetime | None = Field(default=None, description="When it is expected back, for people")
 
 
 class MaintenanceRead(Maintenance):

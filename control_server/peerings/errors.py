@@ -36,7 +36,7 @@ class LinkExists(AppError):
 
 
 class NodeRoutesNothing(AppError):
-    """The node has no AS number yet; write its routing facts first."""
+    """The node routes nothing: it has no AS number yet, or it is decommissioned."""
 
     kind: ClassVar[Kind] = Kind.CONFLICT
     code: ClassVar[str] = "node_routes_nothing"

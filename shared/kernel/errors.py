@@ -52,13 +52,17 @@ class AppError(Exception):
 class FieldError:
     """One input that was refused: where it stands, a stable code, and the remedy."""
 
-    __slots__ = ("code", "field", "message")
+    __slots__ = ("about", "code", "field", "message")
 
-    def __init__(self, field: str, code: str, message: str) -> None:
-        """Name the `field` as the client sent it, dots between levels."""
+    def __init__(self, field: str, code: str, message: str, about: str = "") -> None:
+        """Name the `field` as the client sent it, dots between levels.
+
+        `about` is the one of several values in it that is meant; never one that is a secret.
+        """
         self.field = field
         self.code = code
         self.message = message
+        self.about = about
 
     def __repr__(self) -> str:
         """Show the field and the code, never the value."""

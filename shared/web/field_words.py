@@ -30,6 +30,13 @@ _OF_THE_VALIDATOR = {
     "uuid_parsing": _("This is not an id"),
     "datetime_parsing": _("This is not a date and time"),
     "datetime_from_date_parsing": _("This is not a date and time"),
+    "timezone_aware": _("Say the time zone"),
+    "ip_v4_address": _("Write an IPv4 address such as 172.20.99.1"),
+    "ip_v6_address": _("Write an IPv6 address such as fd42:9900::1"),
+    "ip_any_address": _("Write an address"),
+    "ip_v4_network": _("Write IPv4 networks such as 172.20.99.0/26, with no bits behind the length"),
+    "ip_v6_network": _("Write IPv6 networks such as fd42:9900::/48, with no bits behind the length"),
+    "ip_any_network": _("Write networks such as 172.20.99.0/26, with no bits behind the length"),
 }
 
 #: Our own codes; English readers get the sentence that was raised, which says more.
@@ -50,6 +57,24 @@ _OURS = {
     "scope_beyond_role": _("A token cannot do more than your role"),
     "receiver_refused": _("This address may not be called"),
     "account_name_taken": _("Somebody else has this name"),
+    "own_asn": _("That is the node's own AS number; own nodes are joined by a link."),
+    "own_address": _("That is the node's own address; write the neighbour's."),
+    "until_past": _("That is over already; write a time to come, or none."),
+    "line_refused": _("A line is not in the form that is described"),
+    "label_refused": _("Write a name, an equals sign and a value on each line"),
+    "value_taken": _("Somebody has this value already; choose another one"),
+    "same_node": _("A link has two different ends"),
+    "fact_changed": _("Somebody has changed this since you read it; look at both versions and decide."),
+    "peering_exists": _("The node has a peering of this name already; choose another name."),
+    "link_exists": _("These two nodes are linked already."),
+    "node_routes_nothing": _("The node routes nothing: it has no AS number yet, or it is decommissioned."),
+    "node_key_unknown": _(
+        "The node's agent has told no key yet to seal secrets to; connect the agent first."
+    ),
+    "pool_exists": _("A pool of this name exists already; choose another name."),
+    "pool_in_use": _("Values of this pool are given out; free them first."),
+    "pool_exhausted": _("Every value of the pool is given out; widen it or free some."),
+    "facts_busy": _("Too many people write facts just now. Nothing was changed; try again."),
     "cursor_invalid": _("This page does not exist any more"),
 }
 
@@ -58,6 +83,10 @@ def words(error: FieldError | str, language: Language) -> str:
     """The sentence for a person; a text that is no FieldError is passed on as it is."""
     if not isinstance(error, FieldError):
         return error
+    return f"{error.about}: {_sentence(error, language)}" if error.about else _sentence(error, language)
+
+
+def _sentence(error: FieldError, language: Language) -> str:
     general = _OF_THE_VALIDATOR.get(error.code)
     if general is not None:
         return language.text(general)

@@ -115,7 +115,9 @@ async def _not_valid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class only
     if (refusal := await _gates_refusal(request)) is not None:
         return refusal
-    fields = [_field(item) for item in error.errors()]
+    # Where two of an endpoint's dependencies read the body, each finds the same.
+    found = [_field(item) for item in error.errors()]
+    fields = list({(field.field, field.code, field.message): field for field in found}.values())
     named = ", ".join(dict.fromkeys(field.field for field in fields))
     detail = f"Not acceptable: {named}." if named else None
     return await _answer(request, problem_of(InvalidInput(detail, fields=fields)), {})

@@ -68,9 +68,10 @@ class NodeFacts:
         return after
 
     async def begin_maintenance(self, actor: Principal, node_id: str, wanted: Maintenance) -> NodeFactsRead:
-        """Drain the node: its neighbours are asked to use other ways. Raises NodeNotFound."""
+        """Drain the node: its neighbours are asked to use other ways. Raises NodeNotFound or InvalidInput."""
         node = await self._find(node_id, lock=True)
         before = read_facts(node)
+        rules.check_end(wanted.until, before.maintenance, self.now())
         stands = MaintenanceRead(**wanted.model_dump(), since=self.now(), by=actor.name)
         node.maintenance = stands.model_dump(mode="json")
         said = f": {wanted.reason}" if wanted.reason else ""

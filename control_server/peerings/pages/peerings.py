@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import Form, Request, Response
+from fastapi import Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from control_server.neighbours.rules import may_originate
@@ -13,6 +13,7 @@ from control_server.neighbours.schemas import NeighbourRead, PrefixCheck
 from control_server.nodes.schemas import NodeId
 from control_server.peerings.dependencies import Desk, IntroducedByEdit, NeighbourOf, PeeringDesk
 from control_server.peerings.rules.forms import by_field, edit_form_of, update_of
+from control_server.peerings.rules.listing import peering_page
 from control_server.peerings.rules.sightings import sessions_seen
 from control_server.peerings.schemas import PeeringEditForm, PeeringRead, PeeringUpdate, RowId
 from control_server.policy.dependencies import Reader, Writer
@@ -28,20 +29,30 @@ router = Router(include_in_schema=False)
 
 
 @router.get("/nodes/{node_id}/peerings")
-async def show_peerings(request: Request, _reader: Reader, node_id: NodeId, desk: Desk) -> Response:
-    """Peerings of a node with their sessions, and its links to own nodes."""
+async def show_peerings(
+    request: Request,
+    _reader: Reader,
+    node_id: NodeId,
+    desk: Desk,
+    q: Annotated[str, Query(max_length=100)] = "",
+    page: Annotated[int, Query(ge=1, le=100_000)] = 1,
+) -> Response:
+    """Peerings of a node with their sessions, the worst first, and its links to own nodes."""
     node = await desk.nodes.get(node_id)
     peerings = (await desk.peerings.list(node_id)).items
     links = (await desk.links.list(node_id)).items
     snapshot = (await desk.observations.get(node_id)).snapshot
+    seen = sessions_seen(snapshot, [peering.name for peering in peerings])
     return render(
         request,
         "peerings/peerings.html",
         node=node,
-        peerings=peerings,
+        total=len(peerings),
+        found=peering_page(peerings, seen, q, page),
+        q=q,
         links=links,
         snapshot=snapshot,
-        seen=sessions_seen(snapshot, [peering.name for peering in peerings]),
+        seen=seen,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 from typing import Any, TypeVar
 
 from nacl.public import PublicKey, SealedBox
@@ -13,13 +14,22 @@ from shared.protocol.desired_state.names import MAX_INTERFACE_CHARACTERS
 
 Document = TypeVar("Document", bound=BaseModel)
 
+#: Hexadecimal digits behind a name that had to be cut.
+_MARK = 4
 _PORT_BASE = 20_000
 _PORT_SPAN = 10_000
 
 
 def interface_of(name: str) -> str:
-    """The tunnel of a peering, or to a node, unless somebody chose another name."""
-    return f"wg-{name.replace('_', '-')}"[:MAX_INTERFACE_CHARACTERS].rstrip("-")
+    """The tunnel of a peering, or to a node, unless somebody chose another name.
+
+    Names that begin alike and are too long for an interface end in what tells them apart.
+    """
+    whole = f"wg-{name.replace('_', '-')}"
+    if len(whole) <= MAX_INTERFACE_CHARACTERS:
+        return whole.rstrip("-")
+    mark = hashlib.sha256(name.encode()).hexdigest()[:_MARK]
+    return f"{whole[: MAX_INTERFACE_CHARACTERS - _MARK - 1].rstrip('-')}-{mark}"
 
 
 def usual_port(asn: int) -> int:

@@ -12,7 +12,7 @@ from control_server.nodes.errors import NodeNotFound
 from control_server.nodes.models import Node
 from control_server.nodes.service import NodeService
 from control_server.peerings import rules
-from control_server.peerings.errors import LinkExists, LinkNotFound, NodeRoutesNothing
+from control_server.peerings.errors import LinkExists, LinkNotFound
 from control_server.peerings.models import LinkRow
 from control_server.peerings.repository import PeeringRepository
 from control_server.peerings.schemas import LinkCreate, LinkDocument, LinkList, LinkRead, LinkUpdate
@@ -53,6 +53,8 @@ class Links:
         """Join two nodes. Raises NodeNotFound, NodeRoutesNothing, LinkExists, InvalidInput or ValueTaken."""
         wanted = _in_order(wanted)
         ends = await self._end(wanted.node_a, "node_a"), await self._end(wanted.node_b, "node_b")
+        for end in ends:
+            rules.check_routes(end.id, end.routing, end.lifecycle)
         if await self.rows.find_link_between(wanted.node_a, wanted.node_b) is not None:
             raise LinkExists(f"{wanted.node_a} and {wanted.node_b} are linked already.")
         at = self.now()
@@ -129,8 +131,6 @@ class Links:
         if node is None:
             detail = f"No node is called {node_id!r}."
             raise NodeNotFound(detail, fields=[FieldError(field, "node_not_found", detail)])
-        if not node.routing.get("asn"):
-            raise NodeRoutesNothing(f"{node_id} has no AS number yet; write its routing facts first.")
         return node
 
     async def _find(self, ident: str, *, lock: bool) -> LinkRow:

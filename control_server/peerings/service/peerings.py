@@ -15,7 +15,7 @@ from control_server.nodes.errors import NodeNotFound
 from control_server.nodes.schemas import RoutingFacts
 from control_server.nodes.service import NodeService
 from control_server.peerings import rules
-from control_server.peerings.errors import NodeKeyUnknown, NodeRoutesNothing, PeeringExists, PeeringNotFound
+from control_server.peerings.errors import NodeKeyUnknown, PeeringExists, PeeringNotFound
 from control_server.peerings.models import PeeringRow
 from control_server.peerings.repository import PeeringRepository
 from control_server.peerings.rules.other_side import other_side
@@ -92,9 +92,10 @@ class Peerings:
     async def create(self, actor: Principal, wanted: PeeringCreate) -> PeeringRead:
         """Add a peering with everything that belongs to it, or nothing.
 
-        Raises NodeNotFound, NodeRoutesNothing, PeeringExists, NodeKeyUnknown, ValueTaken or PoolExhausted.
+        Raises NodeNotFound, NodeRoutesNothing, PeeringExists, InvalidInput, NodeKeyUnknown, ValueTaken or
+        PoolExhausted.
         """
-        await self._check_node(wanted.node_id)
+        routing = await self._routing_of(wanted.node_id)
         if await self.rows.find_by_name(wanted.node_id, wanted.name) is not None:
             raise PeeringExists(f"{wanted.node_id} has a peering called {wanted.name!r} already.")
         at = self.now()
@@ -113,6 +114,7 @@ class Peerings:
         document = PeeringDocument.model_validate(
             wanted.model_dump(include={"link", "session", "registry_filter"})
         )
+        rules.check_ends(wanted.asn, document, routing)
         row.document = await self._completed(row, document, wanted)
         self.rows.add(row)
         read = read_peering(row)
@@ -129,7 +131,8 @@ class Peerings:
         patch = wanted.model_dump(include={"link", "session"}, exclude_unset=True, exclude_none=True)
         if "registry_filter" in wanted.model_fields_set:
             patch["registry_filter"] = wanted.model_dump()["registry_filter"]
-        document = rules.checked(PeeringDocument, rules.merged(row.document, patch))
+        document = rules.checked(PeeringDocument, rules.merged(rules.of_kind(row.document, patch), patch))
+        rules.check_ends(wanted.asn or row.asn, document, await self._routing_of(row.node_id, new=False))
         for name in ("asn", "description", "enabled"):
             if (value := getattr(wanted, name)) is not None:
                 setattr(row, name, value)
@@ -167,6 +170,8 @@ class Peerings:
         if isinstance(link, TunnelFacts):
             wire["link"]["interface"] = link.interface or rules.interface_of(row.name)
             wire["link"]["listen_port"] = await self._port(row, link)
+        else:
+            await self.ipam.free(_holder(row.id))
         if secrets.preshared_key is not None and isinstance(link, TunnelFacts):
             secret = secrets.preshared_key.get_secret_value()
             wire["link"]["preshared_key"] = await self._seal(row.node_id, secret)
@@ -199,12 +204,13 @@ class Peerings:
             raise NodeKeyUnknown
         return rules.sealed(secret, keys.sealing)
 
-    async def _check_node(self, node_id: str) -> None:
+    async def _routing_of(self, node_id: str, *, new: bool = True) -> RoutingFacts:
         node = await self.nodes.find(node_id)
         if node is None:
             raise NodeNotFound(f"No node is called {node_id!r}.")
-        if not node.routing.get("asn"):
-            raise NodeRoutesNothing(f"{node_id} has no AS number yet; write its routing facts first.")
+        if new:
+            rules.check_routes(node.id, node.routing, node.lifecycle)
+        return RoutingFacts.model_validate(node.routing)
 
     async def _find(self, ident: str, *, lock: bool) -> PeeringRow:
         row = await self.rows.find(ident, lock=lock)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import takewhile
 from typing import Any, Literal
 
 from control_server.policy.schemas import FileDifference, StateChange
+from shared.protocol.desired_state.links import EVERYTHING
+from shared.protocol.desired_state.peerings import Session
 
 Sign = Literal["+", "-", "~"]
 
@@ -70,9 +73,12 @@ def _place(path: str) -> tuple[str, str, str]:
 
 
 def _members(change: StateChange) -> Iterator[StateChange]:
-    """Of a thing that is new or gone, its facts one by one; what is not set is left out."""
+    """Of a thing that is new or gone, its facts one by one, less what is not set or what is as always."""
     old, new = _flat(change.before), _flat(change.after)
+    usual = _usual()
     for name in dict.fromkeys([*old, *new]):
+        if usual.get(name) == (new if name in new else old)[name]:
+            continue
         yield StateChange(path=name, before=old.get(name), after=new.get(name))
 
 
@@ -84,6 +90,13 @@ def _flat(value: Any, path: str = "") -> dict[str, Any]:
     for name, inner in value.items():
         found |= _flat(inner, f"{path}.{name}" if path else name)
     return found
+
+
+@cache
+def _usual() -> dict[str, Any]:
+    """What a session and a tunnel have unless somebody says otherwise."""
+    session = Session.model_construct(neighbor6=None).model_dump(mode="json", exclude={"families", "mode"})
+    return _flat({"session": session, "allowed_ips": [str(network) for network in EVERYTHING]})
 
 
 def _sign(rows: Sequence[StateChange]) -> Sign:

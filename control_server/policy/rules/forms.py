@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from ipaddress import ip_network
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from control_server.policy.schemas import PolicyForm, PolicyRead, PolicyWrite
 from shared.kernel.errors import AppError, FieldError, InvalidInput
@@ -74,11 +75,19 @@ def _checked(document: dict[str, Any]) -> PolicyWrite:
     except ValidationError as error:
         fields = [
             FieldError(
-                _field_of(item["loc"]), str(item["type"]), str(item["msg"]).removeprefix("Value error, ")
+                _field_of(item["loc"]),
+                str(item["type"]),
+                str(item["msg"]).removeprefix("Value error, "),
+                str(item["input"]) if _is_one_of(item, _LINES) else "",
             )
-            for item in error.errors(include_url=False, include_input=False)
+            for item in error.errors(include_url=False)
         ]
         raise InvalidInput(fields=fields) from None
+
+
+def _is_one_of(item: ErrorDetails, lists: Container[str]) -> bool:
+    """Whether the error is about one of several values, each of which stands on a line."""
+    return _field_of(item["loc"]) in lists and isinstance(item["input"], str | int)
 
 
 def _field_of(location: Sequence[int | str]) -> str:

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
-from typing import Annotated, Any, Literal
+import re
+from ipaddress import (
+    IPv4Address,
+    IPv4Interface,
+    IPv4Network,
+    IPv6Address,
+    IPv6Interface,
+    IPv6Network,
+    ip_address,
+)
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -44,6 +53,66 @@ def _none_for_off(value: object) -> object:
     return None if value == "off" else value
 
 
+Address = TypeVar("Address", IPv4Address, IPv6Address)
+Network = TypeVar("Network", IPv4Network, IPv6Network)
+#: Labels of letters, digits and inner hyphens; the last one has a letter, else it would be an address.
+_HOST = re.compile(
+    r"^(?=.*[A-Za-z][A-Za-z0-9-]*\.?$)"
+    r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*\.?$"
+)
+
+
+def _reaches_a_link(address: IPv6Address) -> IPv6Address:
+    if not address.is_link_local:
+        message = "write a link-local address such as fe80::1"
+        raise ValueError(message)
+    return address
+
+
+def _usable(address: Address) -> Address:
+    if address.is_multicast or address.is_unspecified or address.is_link_local or address.is_loopback:
+        message = "write an address that other routers reach"
+        raise ValueError(message)
+    return address
+
+
+def _set(address: IPv4Address) -> IPv4Address:
+    if address.is_unspecified:
+        message = "0.0.0.0 names no router (RFC 6286)"
+        raise ValueError(message)
+    return address
+
+
+def _originable(network: Network) -> Network:
+    if network.prefixlen == 0 or network.is_multicast or network.is_link_local:
+        message = "a default route, a multicast or a link-local network is nobody's own"
+        raise ValueError(message)
+    return network
+
+
+def _reachable(name: str) -> str:
+    """A host name (RFC 1123) or an address; empty is none."""
+    if not name or _HOST.match(name):
+        return name
+    try:
+        ip_address(name)
+    except ValueError:
+        message = "write a host name or an address, without a port"
+        raise ValueError(message) from None
+    return name
+
+
+#: Of an interface to other networks (RFC 4291).
+LinkLocal = Annotated[IPv6Address, AfterValidator(_reaches_a_link)]
+#: Identifier of a BGP speaker (RFC 6286).
+RouterId = Annotated[IPv4Address, AfterValidator(_set)]
+Loopback4 = Annotated[IPv4Address, AfterValidator(_usable)]
+Loopback6 = Annotated[IPv6Address, AfterValidator(_usable)]
+#: What a node may originate.
+Own4 = Annotated[IPv4Network, AfterValidator(_originable)]
+Own6 = Annotated[IPv6Network, AfterValidator(_originable)]
+#: At which a router is reached: a host name (RFC 1123) or an address; empty is none.
+Host = Annotated[str, AfterValidator(_reachable)]
 #: Autonomous System number, four octets (RFC 6793); 0 is reserved (RFC 7607).
 Asn = Annotated[int, Field(ge=1, le=4_294_967_295)]
 #: Free text inside a BIRD string, which knows no escapes: no quotation mark, no control character.

@@ -234,7 +234,7 @@ async def test_the_form_of_a_peering_changes_only_its_fields(person: Person) -> 
     form = form_of(await person.get(path), path)
     assert (form["prepend"], form["import_limit"], form["enabled"]) == ("2", "50", "yes")
     preview = await person.post(f"{path}?preview=true", **{**form, "local_pref": "150"})
-    assert "session.policy.local_pref" in preview.text
+    assert "session.<wbr>policy.<wbr>local_pref" in preview.text
     assert "sessions keep running" in preview.text
     back = await person.post(path, **form_of(preview.text, path), edit="yes")
     assert form_of(back.text, path)["local_pref"] == "150"
@@ -341,9 +341,18 @@ async def test_two_who_change_one_node_see_both_versions(person: Person) -> None
 async def test_maintenance_is_one_form_and_one_button(person: Person) -> None:
     office = person.office
     node, _ = await routed(office, 1)
-    begun = await person.post(f"/nodes/{node}/maintenance", reason="new disks", until="2030-01-03T10:00")
+    begun = await person.post(f"/nodes/{node}/maintenance", reason="new disks", until="2030-01-02T04:00")
     assert begun.status_code == 303, begun.text
-    assert "In maintenance: new disks" in await person.get(f"/nodes/{node}")
+    page = await person.get(f"/nodes/{node}")
+    assert "In maintenance: new disks" in page
+    form = form_of(page, f"/nodes/{node}/maintenance")
+    assert (form["reason"], form["until"]) == ("new disks", "2030-01-02T04:00")
+    # It takes longer than was said, and somebody says why.
+    office.clock.turn(timedelta(hours=2))
+    longer = await person.post(f"/nodes/{node}/maintenance", **{**form, "reason": "newer disks"})
+    assert longer.status_code == 303, longer.text
+    kept = (await wanted(office, "GET", f"/api/v1/nodes/{node}/facts"))["maintenance"]
+    assert (kept["reason"], kept["until"][:16]) == ("newer disks", "2030-01-02T04:00")
     assert (await newest(office, node))["state"]["node"]["draining"] is True
     assert (await person.post(f"/nodes/{node}/maintenance/end")).status_code == 303
     assert "In maintenance" not in await person.get(f"/nodes/{node}")

@@ -89,7 +89,7 @@ async def test_a_pool_is_made_widened_and_removed_by_forms(lite: Office) -> None
     link = {"kind": "wireguard", "peer_public_key": some_key()}
     await wanted(lite, "POST", "/api/v1/peerings", json=peering(node, link=link))
     page = (await lite.outside.get("/pools/ports", headers=headers)).text
-    assert re.search(r"60000.*peering:", page, re.DOTALL)
+    assert re.search(r'60000.*href="/peerings/', page, re.DOTALL)
     stale = form_of(page, "/pools/ports")
     outside = await post("/pools/ports", **{**stale, "range": "60001-60002"})
     assert outside[0] == 409

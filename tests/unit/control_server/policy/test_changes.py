@@ -21,6 +21,12 @@ class TestByThing:
             found = changes(before, {"peerings": [*before["peerings"], peering]})
             assert found == [("peerings", "f", "+", ["name", "asn", "session.hold"])]
 
+    def test_of_what_is_new_only_what_is_unusual_is_told(self) -> None:
+        session = {"neighbor6": "fe80::1", "policy": {"local_pref": 100, "prepend": 2}}
+        after = {"peerings": [{"name": "f", "asn": 1, "session": session}]}
+        (found,) = changes({"peerings": []}, after)
+        assert found[3] == ["name", "asn", "session.neighbor6", "session.policy.prepend"]
+
     def test_what_changes_of_one_thing_stands_together(self) -> None:
         before = {"links": [{"interface": "wg-a", "mtu": 1420, "port": 1}], "node": {"region": 0}}
         after = {"links": [{"interface": "wg-a", "mtu": 1400, "port": 2}], "node": {"region": 41}}

@@ -16,6 +16,7 @@ from control_server.peerings.rules.forms import by_field, edit_form_of, update_o
 from control_server.peerings.rules.listing import peering_page
 from control_server.peerings.rules.sightings import sessions_seen
 from control_server.peerings.schemas import PeeringEditForm, PeeringRead, PeeringUpdate, RowId
+from control_server.peerings.schemas.forms import PeeringQuery
 from control_server.policy.dependencies import Reader, Writer
 from control_server.policy.pages import PublishForm, publish_page
 from control_server.policy.rules.conflicts import reconciled, remembered
@@ -34,8 +35,7 @@ async def show_peerings(
     _reader: Reader,
     node_id: NodeId,
     desk: Desk,
-    q: Annotated[str, Query(max_length=100)] = "",
-    page: Annotated[int, Query(ge=1, le=100_000)] = 1,
+    wanted: Annotated[PeeringQuery, Query()],
 ) -> Response:
     """Peerings of a node with their sessions, the worst first, and its links to own nodes."""
     node = await desk.nodes.get(node_id)
@@ -48,8 +48,8 @@ async def show_peerings(
         "peerings/peerings.html",
         node=node,
         total=len(peerings),
-        found=peering_page(peerings, seen, q, page),
-        q=q,
+        found=peering_page(peerings, seen, wanted.q, wanted.page),
+        q=wanted.q,
         links=links,
         snapshot=snapshot,
         seen=seen,

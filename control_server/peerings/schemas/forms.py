@@ -18,6 +18,13 @@ class Derived:
     source: str
 
 
+class PeeringQuery(BaseModel):
+    """Which peerings a page of the list shows; every word of `q` is to be found in a peering."""
+
+    q: str = Field(default="", max_length=100)
+    page: int = Field(default=1, ge=1, le=100_000)
+
+
 class PeeringForm(BaseModel):
     """The wizard. What is left empty is derived, but for the keepalive, which is off then."""
 

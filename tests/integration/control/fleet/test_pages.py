@@ -146,6 +146,23 @@ async def test_the_peerings_show_their_sessions(person: Person) -> None:
         assert text in page
 
 
+async def test_many_peerings_are_found_by_words_and_pages(person: Person) -> None:
+    office = person.office
+    node, _ = await routed(office, 1)
+    for number, name in ((1, "oak"), (2, "elm")):
+        body = peering(node, name, asn=4242429800 + number, description=f"The {name} & more")
+        await wanted(office, "POST", "/api/v1/peerings", json=body)
+    path = f"/nodes/{node}/peerings"
+    assert (await person.get(f"{path}?q=as4242429801")).count('href="/peerings/') == 1
+    found = await person.get(f"{path}?q=the+ELM&page=7")
+    assert ">elm</a>" in found
+    assert ">oak</a>" not in found
+    assert "No peering matches" in await person.get(f"{path}?q=%3Cb%3E")
+    for odd in ("page=0", "page=x", f"q={'x' * 101}"):
+        headers = {**person.headers, "Accept": "text/html"}
+        assert (await office.outside.get(f"{path}?{odd}", headers=headers)).status_code == 422
+
+
 async def test_the_wizard_previews_then_creates(person: Person) -> None:
     office = person.office
     node, _ = await routed(office, 1)

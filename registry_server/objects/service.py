@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass
+import gc
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, Self
 
 from registry_server.objects.repository.index import IndexRepository
@@ -16,6 +18,8 @@ from registry_server.objects.schemas import FileVersion, IndexCounts, IndexRows,
 
 #: Raised when a file would be read differently than before: everything is then read anew.
 GRAMMAR_VERSION = 3
+#: Of rows of objects and of references.
+_KEY, _NAMED = itemgetter(4, 2), itemgetter(3, 6)
 #: Files as they are read; so many at a time bound the memory of a load.
 Chunks = AsyncGenerator[Sequence[FileVersion], None]
 
@@ -48,13 +52,17 @@ class ObjectIndex:
 
     async def replace_all(self, files: Chunks) -> tuple[IndexCounts, int]:
         """Make the index say exactly what these files say; with how many they were."""
+        with _without_collection():
+            return await self._load(files)
+
+    async def _load(self, files: Chunks) -> tuple[IndexCounts, int]:
         await self.repository.clear()
         await self.repository.without_indexes()
         tally = Tally.of(IndexCounts())
         stored = await self._store(files, 1, tally)
         await self.repository.with_indexes()
         await self.repository.analyze()
-        await self.repository.mark_dangling()
+        await self.repository.mark_dangling(stored.dangling())
         return await self.repository.settle(tally), stored.files
 
     async def apply(
@@ -68,7 +76,9 @@ class ObjectIndex:
         folded = await self.repository.remove([*map(show, touched)], tally)
         first_id = await self.repository.next_id()
         stored = await self._store(files, first_id, tally)
-        await self.repository.mark_dangling_among(sorted(folded | stored.folded), first_id)
+        await self.repository.mark_dangling_among(
+            sorted(folded.union(key for key, _ in stored.keys)), first_id
+        )
         return await self.repository.settle(tally), stored.files
 
     async def _store(self, chunks: Chunks, first_id: int, tally: Tally) -> _Stored:
@@ -76,7 +86,7 @@ class ObjectIndex:
 
         It is one chunk ahead of the database, which works outside the interpreter.
         """
-        stored = _Stored(set())
+        stored = _Stored()
         reading: asyncio.Task[IndexRows] | None = None
         async with aclosing(chunks):
             async for files in chunks:
@@ -92,13 +102,36 @@ class ObjectIndex:
     async def _insert(self, rows: IndexRows, tally: Tally, stored: _Stored) -> None:
         await self.repository.insert(rows)
         tally.add(rows)
-        stored.folded.update(row[4] for row in rows.objects)
+        stored.keys.update(map(_KEY, rows.objects))
+        stored.named.update(map(_NAMED, rows.references))
 
 
 @dataclass(slots=True)
 class _Stored:
     """What was stored so far."""
 
-    #: Of every object.
-    folded: set[str]
+    #: Folded key and class of every object.
+    keys: set[tuple[str, str]] = field(default_factory=set)
+    #: What was named, and the classes that it may be of.
+    named: set[tuple[str, str]] = field(default_factory=set)
     files: int = 0
+
+    def dangling(self) -> list[tuple[str, str]]:
+        """What was named and is not there, with the classes, where these objects are all that there are."""
+        return [
+            (target, classes)
+            for target, classes in self.named
+            if not any((target, object_class) in self.keys for object_class in classes.split(" "))
+        ]
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Have no cycles looked for: a load makes a million tuples and none, and looking takes a tenth of it."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
+from sys import intern
 
 from registry_server.history.schemas import FileChange, LoggedCommit
 from registry_server.mirror.schemas import Blob, LocalTip, RemoteTip, TreeDifference, TreeEntry
@@ -53,32 +53,35 @@ class BlobReader:
     def __init__(self, most_bytes: int) -> None:
         """Expect the first object."""
         self._most_bytes = most_bytes
-        self._held = bytearray()
+        self._held = b""
         self._skipped = 0
 
-    def feed(self, piece: bytes) -> Iterator[Blob]:
+    def feed(self, piece: bytes) -> list[Blob]:
         """Take what was printed next; every object that is complete with it, in order."""
         skipped = min(self._skipped, len(piece))
         self._skipped -= skipped
-        held = self._held
-        held += piece[skipped:]
-        position = 0
+        held = self._held + piece[skipped:]
+        found: list[Blob] = []
+        position, most = 0, self._most_bytes
         while (end := held.find(b"\n", position)) >= 0:
-            size = _size_of(bytes(held[position:end]))
+            size = _size_of(held[position:end])
             after = end + 1 if size is None else end + size + 2
-            if after > len(held) and (size or 0) <= self._most_bytes:
+            if size is None or size > most:
+                found.append(Blob(size, None))
+            elif after <= len(held):
+                found.append(Blob(size, held[end + 1 : after - 1]))
+            else:
                 break
-            whole = size is not None and size <= self._most_bytes
-            yield Blob(size, bytes(held[end + 1 : after - 1]) if whole else None)
             position = after
         self._skipped += max(position - len(held), 0)
-        del held[:position]
+        self._held = held[position:]
+        return found
 
 
 def _size_of(head: bytes) -> int | None:
     """None for what is missing or no blob."""
-    parts = head.split(b" ")
-    return int(parts[2]) if len(parts) == 3 and parts[1] == b"blob" else None  # noqa: PLR2004 - three words
+    _, kind, size = head.rpartition(b" blob ")
+    return int(size) if kind else None
 
 
 def parse_remote(output: bytes, branch: str | None) -> RemoteTip | None:
@@ -98,21 +101,30 @@ def parse_remote(output: bytes, branch: str | None) -> RemoteTip | None:
 LOG_FORMAT = "%x02%H%x1f%P%x1f%at%x1f%ct%x1f%an%x1f%s"
 #: The end of the year 9999.
 _LAST_SECOND = 253_402_300_799
-_COMMIT, _FIELD, _NO_BLOB = b"\x02", b"\x1f", b"0" * 40
+_COMMIT, _FIELD, _NO_BLOB = b"\x02", b"\x1f", "0" * 40
 
 
 def parse_log(output: bytes) -> list[LoggedCommit]:
     """`log --raw -z` in LOG_FORMAT: a record for each commit, then two for each file that it changed."""
     commits: list[LoggedCommit] = []
+    changes: list[FileChange] = []
     records = iter(output.split(b"\0"))
     for record in records:
         if record.startswith(_COMMIT):
             commits.append(_logged(record[1:]))
+            changes = commits[-1].changes
         elif record:
-            _, mode, before, after, _ = record.lstrip(b"\n:").split(b" ")
             path = next(records)
             if path.startswith(b"data/"):
-                commits[-1].changes.append(FileChange(path, _blob(before), _blob(after), _mode(mode)))
+                _, mode, before, after, _ = record.decode().split(" ")
+                changes.append(
+                    FileChange(
+                        path,
+                        None if before == _NO_BLOB else before,
+                        None if after == _NO_BLOB else after,
+                        intern(mode),
+                    )
+                )
     return commits
 
 
@@ -153,13 +165,9 @@ def net_difference(commits: Iterable[LoggedCommit]) -> TreeDifference:
     )
 
 
-@lru_cache(maxsize=16)
-def _mode(mode: bytes) -> str:
-    return mode.decode()
-
-
-def _blob(name: bytes) -> str | None:
-    return None if name == _NO_BLOB else name.decode()
+def tree_of(commits: Iterable[LoggedCommit]) -> list[TreeEntry]:
+    """Every file of the last of all commits of a line, the first one included; in the order of paths."""
+    return sorted(net_difference(commits).changed)
 
 
 def redact(text: str) -> str:

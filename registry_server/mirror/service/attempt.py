@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime
 
 import structlog
@@ -12,7 +13,7 @@ from registry_server.mirror.errors import SyncHeld, SyncRunning
 from registry_server.mirror.models import MirrorState, Sync
 from registry_server.mirror.repository import MirrorRepository
 from registry_server.mirror.rules.guard import doubt
-from registry_server.mirror.rules.output import net_difference, tip_of
+from registry_server.mirror.rules.output import net_difference, tip_of, tree_of
 from registry_server.mirror.schemas import (
     LocalTip,
     SyncMode,
@@ -22,6 +23,7 @@ from registry_server.mirror.schemas import (
     SyncRead,
     SyncStage,
     SyncTrigger,
+    TreeEntry,
 )
 from registry_server.mirror.service.tools import MirrorTools
 from registry_server.objects.schemas import IndexCounts
@@ -98,7 +100,7 @@ class Attempt:
             removed, entries = await upstream.difference(base, tip.commit)
         else:
             self.mode = SyncMode.FULL
-            removed, entries = [], await upstream.tree(tip.commit)
+            removed, entries = [], await self._tree(tip, history_base, commits)
         return SyncPlan(
             mode=self.mode,
             base=state.commit,
@@ -110,6 +112,14 @@ class Attempt:
             history_base=history_base,
             commits=commits,
         )
+
+    async def _tree(
+        self, tip: LocalTip, history_base: str | None, commits: list[LoggedCommit]
+    ) -> list[TreeEntry]:
+        """Every file of the tip; what all commits of its line come to, where they were read anyway."""
+        if history_base is None and commits:
+            return await asyncio.to_thread(tree_of, commits)
+        return await self.service.upstream.tree(tip.commit)
 
     async def _new_commits(
         self, branch: str, known: str | None

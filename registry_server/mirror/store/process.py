@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from registry_server.mirror.errors import RepositoryBroken, UpstreamUnavailable
 from registry_server.mirror.rules.output import redact
+from registry_server.mirror.store.printing import Printing, open_pipe
 
 #: What git itself is told to allow: no transport that runs a command of the URL's choosing.
 _PROTOCOLS = "file:https:ssh"
@@ -66,38 +69,40 @@ class Git:
             raise GitFailed(redact(errors.decode(errors="replace").strip()[-1000:]))
         return output
 
-    async def stream(self, *arguments: str, stdin: bytes = b"") -> AsyncGenerator[bytes, None]:
-        """What the command prints, piece by piece. Raises as `run`, at the end if need be."""
-        deadline = asyncio.get_running_loop().time() + self.time_limit.total_seconds()
-        process = await self._start(arguments)
-        beside = asyncio.gather(_feed(process, stdin), _collect(process.stderr, None))
+    @asynccontextmanager
+    async def printing(self, *arguments: str, stdin: bytes = b"") -> AsyncIterator[Printing]:
+        """The command while it prints. Raises as `run`, at the end of the body."""
+        ours, theirs = open_pipe()
         try:
-            while piece := await self._next_piece(process.stdout, deadline, arguments[0]):
-                yield piece
-            async with asyncio.timeout_at(deadline):
-                _, errors = await beside
-                exit_code = await process.wait()
-        except TimeoutError:
-            raise self._too_slow(arguments[0]) from None
+            try:
+                process = await self._start(arguments, theirs)
+            finally:
+                os.close(theirs)
+            printing = Printing(ours, self.time_limit, partial(_kill, process))
+            beside = asyncio.gather(_feed(process, stdin), _collect(process.stderr, None))
+            try:
+                yield printing
+                async with asyncio.timeout(printing.left):
+                    _, errors = await beside
+                    exit_code = await process.wait()
+            except TimeoutError:
+                raise self._too_slow(arguments[0]) from None
+            finally:
+                beside.cancel()
+                await _end(process)
+                await printing.settle()
         finally:
-            beside.cancel()
-            await _end(process)
+            os.close(ours)
         if exit_code:
             raise GitFailed(redact(errors.decode(errors="replace").strip()[-1000:]))
-
-    async def _next_piece(self, stream: asyncio.StreamReader | None, deadline: float, command: str) -> bytes:
-        """Only the wait for git counts: whoever takes the pieces may be slow."""
-        try:
-            async with asyncio.timeout_at(deadline):
-                return await stream.read(_READ_BYTES) if stream else b""
-        except TimeoutError:
-            raise self._too_slow(command) from None
 
     def _too_slow(self, command: str) -> GitFailed:
         """Says nothing of the repository: who is slow may be the other side."""
         return GitFailed(f"git {command} took longer than {self.time_limit}")
 
-    async def _start(self, arguments: tuple[str, ...]) -> asyncio.subprocess.Process:
+    async def _start(
+        self, arguments: tuple[str, ...], output: int = asyncio.subprocess.PIPE
+    ) -> asyncio.subprocess.Process:
         environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
             "GIT_DIR": str(self.directory),
@@ -116,7 +121,7 @@ class Git:
                 *_SETTINGS,
                 *arguments,
                 stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
+                stdout=output,
                 stderr=asyncio.subprocess.PIPE,
                 env=environment,
                 start_new_session=True,
@@ -152,9 +157,16 @@ async def _collect(stream: asyncio.StreamReader | None, most_bytes: int | None) 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
     """Leave nothing running, not even what git started itself."""
-    if process.returncode is None:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return
+    if _kill(process):
         await process.wait()
+
+
+def _kill(process: asyncio.subprocess.Process) -> bool:
+    """False where it has ended by itself."""
+    if process.returncode is not None:
+        return False
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True

@@ -6,7 +6,6 @@ import asyncio
 import re
 import shutil
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +14,6 @@ from registry_server.history.schemas import LoggedCommit
 from registry_server.mirror.errors import MirrorNotConfigured, RepositoryBroken, UpstreamUnavailable
 from registry_server.mirror.rules import output
 from registry_server.mirror.schemas import (
-    Blob,
     LocalTip,
     MirrorSettings,
     RemoteTip,
@@ -23,10 +21,9 @@ from registry_server.mirror.schemas import (
     TreeEntry,
 )
 from registry_server.mirror.store.process import Git, GitFailed
+from registry_server.mirror.store.texts import BlobTexts
 from registry_server.objects.schemas import FileVersion, Problem, ProblemCode
 
-#: Files that are parsed and stored together.
-_BATCH = 2000
 _HEAD = re.compile(rb"ref: refs/|[0-9a-f]{40}")
 
 
@@ -137,11 +134,13 @@ class BareRepository:
         order = ("--first-parent", "--reverse", "--diff-merges=first-parent", "--root")
         shown = ("--raw", "-z", "--no-renames", "--no-abbrev", "--no-notes", f"--format={output.LOG_FORMAT}")
         try:
-            commits = output.parse_log(await self._read("log", *order, *shown, span, "--"))
+            printed = await self._read("log", *order, *shown, span, "--")
         except RepositoryBroken:
             if base is None:
                 raise
             return None
+        # Of a whole line a computation of its own, off the event loop.
+        commits = await asyncio.to_thread(output.parse_log, printed)
         if base is not None and (not commits or commits[0].parent != base):
             return None
         return commits
@@ -157,49 +156,23 @@ class BareRepository:
 
     async def read(self, entries: Sequence[TreeEntry]) -> AsyncGenerator[list[FileVersion], None]:
         """The text of the files, some at a time; what is no file or too large is named, not read."""
-        others = [entry for entry in entries if entry.mode not in output.FILE_MODES]
-        found = [_no_file(entry) for entry in others]
-        files = [entry for entry in entries if entry.mode in output.FILE_MODES]
-        async with aclosing(self._texts(files)) as texts:
-            async for some in texts:
-                found += some
-                if len(found) >= _BATCH:
-                    yield found
-                    found = []
-        if found:
-            yield found
-
-    async def _texts(self, entries: Sequence[TreeEntry]) -> AsyncGenerator[list[FileVersion], None]:
-        """One process of git for all, however many; nothing is asked twice."""
-        if not entries:
+        others = [_no_file(entry) for entry in entries if entry.mode not in output.FILE_MODES]
+        if others:
+            yield others
+        files = [entry for entry in entries if entry.mode in output.FILE_MODES] if others else entries
+        if not files:
             return
-        reader, waiting, total = output.BlobReader(self.settings.file_bytes), iter(entries), 0
-        names = "".join(f"{entry.blob}\n" for entry in entries).encode()
+        # One process of git for all, however many; nothing is asked twice.
+        names = "".join([f"{entry.blob}\n" for entry in files]).encode()
+        texts = BlobTexts(files, self.settings)
         try:
-            async with aclosing(self.git.stream("cat-file", "--batch", stdin=names)) as pieces:
-                async for piece in pieces:
-                    # In this order: an entry is taken only for a text that is there.
-                    pairs = zip(reader.feed(piece), waiting, strict=False)
-                    found = [self._version(entry, blob) for blob, entry in pairs]
-                    total += sum(len(file.raw or b"") for file in found)
-                    if total > self.settings.total_bytes:
-                        raise RepositoryBroken(
-                            f"The registry is larger than {self.settings.total_bytes} bytes."
-                        )
-                    yield found
+            async with self.git.printing("cat-file", "--batch", "--buffer", stdin=names) as printing:
+                while some := await printing.take(texts.read_some):
+                    yield some
         except GitFailed as failed:
             raise RepositoryBroken(f"The mirrored repository cannot be read: {failed.message}") from failed
-        if next(waiting, None) is not None:
+        if texts.missing:
             raise RepositoryBroken("The mirrored repository ended before the last object.")
-
-    def _version(self, entry: TreeEntry, blob: Blob) -> FileVersion:
-        path, mode, name = entry
-        if blob.text is not None:
-            return FileVersion(path, mode, name, blob.text)
-        if blob.size is None:
-            raise RepositoryBroken(f"The mirrored repository has lost the object {name}.")
-        detail = f"{blob.size} bytes are more than {self.settings.file_bytes}"
-        return FileVersion(path, mode, name, None, Problem(ProblemCode.FILE_TOO_LARGE, None, detail))
 
     async def _read(self, *arguments: str) -> bytes:
         try:

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Connection,
     Exists,
     Index,
+    bindparam,
     delete,
     exists,
     func,
@@ -42,6 +43,7 @@ _CHUNK = 500
 _TABLES = (ObjectRow, ReferenceRow, RouteRow, NetworkRow, TextRow, ProblemRow, FilterRow)
 _NETWORK_CLASSES = frozenset({"inetnum", "inet6num"})
 _FILTERS = frozenset(path.decode() for path in FILTERS)
+_REFERENCES = ReferenceRow.metadata.tables[ReferenceRow.__tablename__]
 Item = TypeVar("Item")
 
 
@@ -125,10 +127,14 @@ class IndexRepository:
         await insert_rows(self.session, ProblemRow, rows.problems)
         await insert_rows(self.session, FilterRow, rows.filters)
 
-    async def mark_dangling(self) -> None:
-        """Mark the references that name no object, after everything was stored anew and none is marked."""
-        statement = update(ReferenceRow).where(not_(_answered())).values(dangling=True)
-        await self.session.execute(statement, execution_options={"synchronize_session": False})
+    async def mark_dangling(self, named: Sequence[tuple[str, str]]) -> None:
+        """Mark the references that name one of these keys with exactly these classes."""
+        if named:
+            statement = update(_REFERENCES).where(
+                _REFERENCES.c.target == bindparam("named"), _REFERENCES.c.classes == bindparam("of")
+            )
+            values = [{"named": target, "of": classes} for target, classes in named]
+            await self.session.execute(statement.values(dangling=True), values)
 
     async def mark_dangling_among(self, folded: Sequence[str], first_id: int) -> None:
         """Mark again the references that name one of the keys, and those of objects from `first_id` on."""

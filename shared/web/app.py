@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry
 from shared import __version__
 from shared.kernel.loops import running
 from shared.web import csrf, problems
+from shared.web.direct import DirectRoutes
 from shared.web.head import HeadAsGet
 from shared.web.health import health_router
 from shared.web.metrics import CountedLoops, WebMetrics, metrics_router
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from shared.database import Database
     from shared.kernel.loops import Loop
+    from shared.web.direct import DirectRoute
     from shared.web.health import TierWatch
     from shared.web.pages import Pages
     from shared.web.principals import Authenticator
@@ -87,6 +89,8 @@ class ServiceSpec:
     #: Most bytes of a request's body, for paths that take more than others.
     body_limits: dict[str, int] = field(default_factory=dict)
     description: str = ""
+    #: Answered before any other route is looked at; they are among the routers' too, for the description.
+    direct_routes: Sequence[DirectRoute] = ()
 
 
 def build_app(spec: ServiceSpec) -> FastAPI:
@@ -121,6 +125,7 @@ def build_app(spec: ServiceSpec) -> FastAPI:
     app.include_router(api_reference_router(spec.prefix, spec.name))
     for router in spec.routers:
         app.include_router(router)
+    app.add_middleware(DirectRoutes, application=app, routes=spec.direct_routes)
     app.add_middleware(HeadAsGet)
     app.add_middleware(BodyLimit, own=spec.body_limits)
     app.add_middleware(CatchBugs)

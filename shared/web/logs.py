@@ -72,7 +72,12 @@ def configure_logs(*, level: str = "INFO", form: LogFormat = LogFormat.JSON) -> 
     for noisy in ("uvicorn.access", "httpx2", "httpcore2", "aiosqlite", "websockets", "sse_starlette.sse"):
         logging.getLogger(noisy).setLevel("WARNING")
     structlog.configure(
-        processors=[*before, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        # What nobody will read is dropped before anything is made of it.
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *before,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 from fastapi import APIRouter, Request
@@ -16,6 +16,8 @@ from prometheus_client import (
     generate_latest,
 )
 
+from shared.web.routing import Router
+
 log = structlog.get_logger(__name__)
 
 
@@ -28,6 +30,19 @@ class WebMetrics:
     seconds: Histogram
     streams: Gauge
     sockets: Gauge
+    #: Children of both series by their labels: looking one up costs more than counting.
+    _of_labels: dict[tuple[str, str, str], tuple[Counter, Histogram]] = field(
+        default_factory=dict, repr=False
+    )
+
+    def note_request(self, method: str, route: str, status: str, seconds: float) -> None:
+        """Count a request that ended; the route's pattern, never a path, and the class of the status."""
+        labels = (method, route, status)
+        found = self._of_labels.get(labels)
+        if found is None:
+            found = self._of_labels[labels] = (self.requests.labels(*labels), self.seconds.labels(route))
+        found[0].inc()
+        found[1].observe(seconds)
 
     @classmethod
     def in_registry(cls, registry: CollectorRegistry) -> WebMetrics:
@@ -73,7 +88,7 @@ class CountedLoops:
 
 def metrics_router(prefix: str) -> APIRouter:
     """`GET <prefix>/metrics` in the Prometheus text format; the proxy does not publish it."""
-    router = APIRouter(prefix=prefix, include_in_schema=False)
+    router = Router(prefix=prefix, include_in_schema=False)
 
     @router.get("/metrics")
     async def read_metrics(request: Request) -> Response:

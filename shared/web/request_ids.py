@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from structlog.contextvars import bound_contextvars
+from structlog.contextvars import bind_contextvars, reset_contextvars
 
 from shared.kernel.ids import short_id
 
@@ -27,9 +27,9 @@ def current_request_id() -> str:
 def request_id(offered: str | None = None) -> Iterator[str]:
     """Work under the caller's id where it is well formed, else under a new one; logs carry it."""
     ident = offered if offered and _ACCEPTED.fullmatch(offered) else short_id(16)
-    token = _current.set(ident)
+    token, bound = _current.set(ident), bind_contextvars(request_id=ident)
     try:
-        with bound_contextvars(request_id=ident):
-            yield ident
+        yield ident
     finally:
+        reset_contextvars(**bound)
         _current.reset(token)

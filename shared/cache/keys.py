@@ -15,6 +15,7 @@ from shared.cache.tier import Tier
 _PLACEHOLDER = re.compile(r"<([a-z][a-z0-9_]*)>")
 #: What a part may contain as it is; all else is percent-encoded, so that no part reaches past its place.
 _PLAIN = re.compile(rb"[A-Za-z0-9._-]")
+_ALL_PLAIN = re.compile(rb"[A-Za-z0-9._-]+")
 _SEPARATORS = ":/"
 _LONGEST_PART = 128
 #: Suffix of the key that says which process is filling an entry.
@@ -184,7 +185,10 @@ def encode_part(part: str | int) -> str:
     raw = str(part).encode("utf-8", "surrogatepass")
     if not raw:
         raise ValueError("a part of a key is empty")
-    text = "".join(chr(byte) if _PLAIN.match(bytes((byte,))) else f"%{byte:02X}" for byte in raw)
+    if _ALL_PLAIN.fullmatch(raw):
+        text = raw.decode("ascii")
+    else:
+        text = "".join(chr(byte) if _PLAIN.match(bytes((byte,))) else f"%{byte:02X}" for byte in raw)
     # "~" is not plain, so no shorter part can spell a digest.
     return text if len(text) <= _LONGEST_PART else "~" + hashlib.sha256(raw).hexdigest()
 

@@ -1,17 +1,20 @@
 """One way to SQL: engines, transactions, column types, migrations, on SQLite and PostgreSQL."""
 
 from shared.database.base import ANNOTATIONS, new_metadata
+from shared.database.direct import Direct
 from shared.database.engine import Database, DatabaseSettings, open_database
 from shared.database.errors import DatabaseUnavailable
 from shared.database.transaction import after_commit, forget_after_commit
-from shared.database.types import JsonValue, UtcDateTime
+from shared.database.types import JsonValue, SpelledJson, UtcDateTime
 
 __all__ = [
     "ANNOTATIONS",
     "Database",
     "DatabaseSettings",
     "DatabaseUnavailable",
+    "Direct",
     "JsonValue",
+    "SpelledJson",
     "UtcDateTime",
     "after_commit",
     "forget_after_commit",

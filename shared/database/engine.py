@@ -22,6 +22,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from sqlalchemy.util import await_only
 from sqlalchemy.util.concurrency import in_greenlet
 
+from shared.database.direct import Direct
 from shared.database.transaction import transaction
 
 if TYPE_CHECKING:
@@ -78,11 +79,17 @@ class Database:
     reader: AsyncEngine
     _writing: async_sessionmaker[AsyncSession]
     _reading: async_sessionmaker[AsyncSession]
+    _direct: Direct | None = None
 
     @property
     def dialect(self) -> Literal["sqlite", "postgresql"]:
         """Which database this is."""
         return "sqlite" if self.writer.dialect.name == "sqlite" else "postgresql"
+
+    @property
+    def direct(self) -> Direct | None:
+        """For single statements that must be quick; None on SQLite, where a session costs no round trip."""
+        return self._direct
 
     def transaction(self) -> AbstractAsyncContextManager[AsyncSession]:
         """A session that commits at the end of the body. Holds SQLite's only writer: no network inside."""
@@ -125,6 +132,7 @@ def open_database(settings: DatabaseSettings) -> Database:
             else reader,
             expire_on_commit=False,
         ),
+        _direct=Direct(writer) if reader is writer else None,
     )
 
 

@@ -57,11 +57,22 @@ def is_unavailable(error: BaseException) -> bool:
         return False
     if error.connection_invalidated:
         return True
-    cause: BaseException | None = error.orig
-    while cause is not None:
-        if _names_absence(cause):
+    return _stands_for_absence(error.orig)
+
+
+def is_unavailable_by_driver(error: BaseException) -> bool:
+    """The same where nothing stands between PostgreSQL's driver and us."""
+    from asyncpg import InterfaceError  # noqa: PLC0415 - whoever uses SQLite needs no such driver
+
+    # An interface error is a connection that broke off or was closed while it was used.
+    return isinstance(error, PoolTimeout | InterfaceError) or _stands_for_absence(error)
+
+
+def _stands_for_absence(error: BaseException | None) -> bool:
+    while error is not None:
+        if _names_absence(error):
             return True
-        cause = cause.__cause__
+        error = error.__cause__
     return False
 
 

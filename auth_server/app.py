@@ -44,6 +44,7 @@ from auth_server.tokens.errors import BearerError, LogoutRefused
 from shared.kernel.clock import utc_now
 from shared.kernel.principal import Principal
 from shared.web.app import Assembled, ServiceSpec, build_app, given_or_opened
+from shared.web.direct import DirectRoute
 from shared.web.navigation import ACCESS_NAVIGATION, CONTROL_NAVIGATION
 from shared.web.page_routes import pages_router
 from shared.web.pages import PageOptions, build_pages
@@ -113,6 +114,9 @@ def create_app(settings: AuthSettings, resources: AuthResources | None = None) -
             assemble=_assemble,
             pages=pages,
             sign_in_path=SIGN_IN_PAGE,
+            direct_routes=[
+                route for route in token_endpoints.router.routes if isinstance(route, DirectRoute)
+            ],
         )
     )
     # Before all others: routes are tried in order, and these are asked the most.

@@ -75,7 +75,7 @@ async def read_form(request: Request) -> Parameters:
     """The form of the body. Raises InvalidRequest."""
     if media_type_of(request) != FORM:
         raise InvalidRequest(f"Send the parameters as {FORM}.")
-    if request.url.query:
+    if request.scope["query_string"]:
         raise InvalidRequest("Parameters belong into the body, never into the address.")
     form = parse_parameters(await read_body(request))
     form.refuse_repetition()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -11,7 +13,7 @@ from auth_server.audit.dependencies import AuditTrail
 from auth_server.audit.service import Audit
 from auth_server.resources import AuthResources
 from auth_server.signing_keys.repository import SigningKeyRepository
-from auth_server.signing_keys.service import KeyAdministration, KeyRing
+from auth_server.signing_keys.service import KeyAdministration, KeyRing, StandingKeys
 from auth_server.signing_keys.store import OpenedKeys
 from shared.web.transactions import Session
 
@@ -24,6 +26,7 @@ __all__ = [
     "keys_made",
     "make_signing_keys",
     "opened_keys",
+    "standing_keys",
 ]
 
 
@@ -37,6 +40,17 @@ def key_administration(
 ) -> KeyAdministration:
     """The administration of signing keys inside a session that is not the request's own."""
     return KeyAdministration(key_ring(resources, session, opened), audit)
+
+
+def standing_keys(resources: AuthResources, opened: OpenedKeys) -> StandingKeys:
+    """Signing keys for the life of the process."""
+
+    @asynccontextmanager
+    async def open_ring() -> AsyncIterator[KeyRing]:
+        async with resources.database.transaction() as session:
+            yield key_ring(resources, session, opened)
+
+    return StandingKeys(opened, open_ring)
 
 
 def opened_keys(resources: AuthResources) -> OpenedKeys:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
+from joserfc.jwk import ECKey, RSAKey
 from pydantic import BaseModel, ConfigDict
 
 
@@ -24,6 +26,14 @@ class Stage(StrEnum):
     CURRENT = "current"
     #: Signs no more, verifies still.
     PREVIOUS = "previous"
+
+
+class OpenedKey(NamedTuple):
+    """A key that signs or verifies: its id, its algorithm, and the key itself."""
+
+    kid: str
+    algorithm: str
+    key: ECKey | RSAKey
 
 
 class SigningKeyRead(BaseModel):

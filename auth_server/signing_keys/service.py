@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,8 +19,9 @@ from auth_server.audit.service import Audit
 from auth_server.signing_keys.errors import NextKeyTooYoung, SigningKeyNotFound
 from auth_server.signing_keys.models import SigningKey
 from auth_server.signing_keys.repository import SigningKeyRepository
-from auth_server.signing_keys.schemas import Algorithm, Stage
-from auth_server.signing_keys.store import OpenedKey, OpenedKeys, Seal
+from auth_server.signing_keys.rules import sign_compact
+from auth_server.signing_keys.schemas import Algorithm, OpenedKey, Stage
+from auth_server.signing_keys.store import OpenedKeys, Seal
 from shared.kernel.clock import Clock
 from shared.kernel.principal import Principal
 
@@ -84,8 +86,7 @@ class KeyRing:
     async def sign(self, claims: Mapping[str, Any], typ: str, algorithm: Algorithm = Algorithm.ES256) -> str:
         """A compact JWT by the algorithm's current key."""
         signer = self.opened.signing.find(algorithm, None) or await self._current(algorithm)
-        header = {"alg": signer.algorithm, "kid": signer.kid, "typ": typ}
-        return jwt.encode(header, dict(claims), signer.key, algorithms=[signer.algorithm])
+        return sign_compact(signer, claims, typ)
 
     async def _current(self, algorithm: Algorithm) -> OpenedKey:
         changes = self.opened.signing.changes
@@ -136,6 +137,27 @@ class KeyRing:
     async def _make(self, algorithm: Algorithm, stage: Stage) -> SigningKey:
         key = await asyncio.to_thread(_generate, algorithm)
         return _row(key, algorithm, stage, self.seal, self.now())
+
+
+@dataclass(frozen=True, slots=True)
+class StandingKeys:
+    """Keys for whoever has no session of the database: one is opened where a key is not known."""
+
+    opened: OpenedKeys
+    open: Callable[[], AbstractAsyncContextManager[KeyRing]]
+
+    @property
+    def seal(self) -> Seal:
+        """What keeps texts of ours readable for this installation only."""
+        return self.opened.get_seal()
+
+    async def sign(self, claims: Mapping[str, Any], typ: str, algorithm: Algorithm = Algorithm.ES256) -> str:
+        """A compact JWT by the algorithm's current key."""
+        signer = self.opened.signing.find(algorithm, None)
+        if signer is not None:
+            return sign_compact(signer, claims, typ)
+        async with self.open() as ring:
+            return await ring.sign(claims, typ, algorithm)
 
 
 @dataclass(frozen=True, slots=True)

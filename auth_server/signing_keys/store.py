@@ -7,14 +7,13 @@ import os
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from joserfc.jwk import ECKey, RSAKey
 
 from auth_server.signing_keys.errors import SealBroken
-from auth_server.signing_keys.schemas import Algorithm
+from auth_server.signing_keys.schemas import Algorithm, OpenedKey
 from shared.kernel.files import make_private_directory, write_private
 from shared.kernel.ids import short_id
 from shared.kernel.recent import Recent
@@ -42,14 +41,6 @@ class Seal:
             return AESGCM(self.key).decrypt(raw[:_NONCE], raw[_NONCE:], purpose.encode()).decode()
         except InvalidTag:
             raise SealBroken from None
-
-
-class OpenedKey(NamedTuple):
-    """A key that signs or verifies: its id, its algorithm, and the key itself."""
-
-    kid: str
-    algorithm: str
-    key: ECKey | RSAKey
 
 
 @dataclass(slots=True)

@@ -12,8 +12,8 @@ from auth_server.clients.dependencies import form_of, media_type_of, read_body, 
 from auth_server.clients.errors import OAuthError
 from auth_server.clients.rules.parameters import FORM, parse_parameters
 from auth_server.tokens.dependencies import (
-    DirectRoute,
     authenticated,
+    exchanged,
     nonce_headers,
     proven_key,
     reading,
@@ -33,6 +33,7 @@ from auth_server.tokens.rules import describable
 from auth_server.tokens.schemas import Presented, TokenRequest
 from shared.kernel.errors import AppError, Kind
 from shared.kernel.proofs import ALGORITHMS, ProofRefused
+from shared.web.direct import DirectRoute
 
 router = APIRouter(tags=["tokens"], route_class=DirectRoute)
 
@@ -54,8 +55,7 @@ async def exchange(request: Request) -> Response:
     key = await proven_key(request)
     client = await authenticated(request, form)
     await recheck_network(request, client, form)
-    async with writing(request) as tokens:
-        answer = await tokens.redemption.exchange(client, TokenRequest(form, key))
+    answer = await exchanged(request, client, TokenRequest(form, key))
     return JSONResponse(answer, headers=NEVER_KEPT | nonce_headers(request))
 
 

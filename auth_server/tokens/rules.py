@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from auth_server.clients.schemas import OpenIdScope
+from auth_server.tokens.schemas import CodePayload, StoredCode, TokenRequest
 from shared.kernel.principal import SCOPES_OF_ROLE, Role, Scope
 from shared.kernel.secrets import BearerSecret, mint
 
@@ -75,6 +76,25 @@ def verifies(verifier: str, challenge: str) -> bool:
     if not _VERIFIER.fullmatch(verifier):
         return False
     return hmac.compare_digest(_base64url(hashlib.sha256(verifier.encode()).digest()), challenge)
+
+
+def is_at_address(payload: CodePayload, named: str | None) -> bool:
+    """Whether the address is that of the authorization request, if it was named there (RFC 6749, 4.1.3)."""
+    absent_on_both_sides = named is None and not payload.redirect_uri_named
+    return named == payload.redirect_uri or absent_on_both_sides
+
+
+def is_plain(found: StoredCode, client_id: str, asked: TokenRequest, at: datetime) -> bool:
+    """Whether a code may be spent by this request, with nothing to refuse about either."""
+    payload, form = found.payload, asked.form
+    return (
+        not found.taken
+        and payload.client_id == client_id
+        and is_at_address(payload, form.get("redirect_uri"))
+        and payload.expires_at > at
+        and payload.key_thumbprint in {None, asked.key_thumbprint}
+        and verifies(form.get("code_verifier") or "", payload.code_challenge)
+    )
 
 
 def at_hash(access_token: str) -> str:

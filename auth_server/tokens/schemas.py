@@ -88,14 +88,6 @@ class RefreshState(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class TokenRequest:
-    """What an authenticated client sent to the token endpoint, and the key that it proved."""
-
-    form: Parameters
-    key_thumbprint: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Presented:
     """An access token as it was shown, and the key that came with it."""
 
@@ -125,6 +117,16 @@ class StoredCode(NamedTuple):
     #: A tombstone: it was taken before.
     taken: bool
     failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRequest:
+    """What an authenticated client sent to the token endpoint, and the key that it proved."""
+
+    form: Parameters
+    key_thumbprint: str | None = None
+    #: The code that was spent for this request already, once everything about it was found right.
+    spent: CodePayload | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,10 +64,13 @@ def parse_parameters(text: str) -> Parameters:
 
 def collect(pairs: Sequence[tuple[str, str]]) -> Parameters:
     """Parameters that were read already. Raises InvalidRequest for what a database cannot keep."""
-    if any("\x00" in part for pair in pairs for part in pair):
+    if any("\x00" in name or "\x00" in value for name, value in pairs):
         raise InvalidRequest(_UNREADABLE)
+    values = dict(pairs)
+    if len(values) == len(pairs):
+        return Parameters(values)
     counts = Counter(name for name, _ in pairs)
-    return Parameters(dict(pairs), frozenset(name for name, count in counts.items() if count > 1))
+    return Parameters(values, frozenset(name for name, count in counts.items() if count > 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
+from uuid import UUID
 
 from fastapi import FastAPI
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -17,8 +19,9 @@ from auth_server.ownership.dependencies import proof_service
 from auth_server.resources import AuthResources
 from auth_server.sessions.dependencies import session_service
 from auth_server.sessions.service import SessionService
-from auth_server.signing_keys.dependencies import OpenedKeys, key_ring, opened_keys
+from auth_server.signing_keys.dependencies import OpenedKeys, key_ring, opened_keys, standing_keys
 from auth_server.tokens.repository import (
+    AtOnceRepository,
     EndedTokenRepository,
     GrantRepository,
     LogoutRepository,
@@ -29,7 +32,9 @@ from auth_server.tokens.service import (
     InspectionService,
     LogoutService,
     Minter,
+    PlainExchange,
     RedemptionService,
+    Successors,
 )
 from auth_server.tokens.service.redemption import Exchange
 from auth_server.tokens.store import CodeStores, KvCodeStore, SqlCodeStore
@@ -75,7 +80,27 @@ def prepare(app: FastAPI, resources: AuthResources) -> TokenParts:
 
     parts = TokenParts(resources, state.opened_keys, FailedSecrets(), sessions)
     state.tokens = parts
+    state.plain_exchange = plain_exchange(parts)
     return parts
+
+
+def plain_exchange(parts: TokenParts) -> PlainExchange:
+    """What needs no session; one for the process."""
+    resources = parts.resources
+    settings, now, direct = resources.settings, resources.now, resources.database.direct
+
+    async def owned(account_id: UUID) -> dict[str, Any]:
+        async with resources.database.reading() as session:
+            return await proof_service(resources, session, audit_service(session, now)).claims_of(account_id)
+
+    keys = standing_keys(resources, parts.opened_keys)
+    return PlainExchange(
+        successors=Successors(Minter(keys, settings, now, owned), now),
+        codes=KvCodeStore(resources.kv) if resources.kv.configured else None,
+        families=None if direct is None else AtOnceRepository(direct),
+        session_idle=settings.sign_in.session_idle,
+        now=now,
+    )
 
 
 def parts_alone(resources: AuthResources) -> TokenParts:
@@ -95,7 +120,8 @@ def token_services(parts: TokenParts, session: AsyncSession, from_address: str =
     clients = client_service(resources, session, parts.failed_secrets)
     sessions = parts.sessions(session, audit)
     owned = proof_service(resources, session, audit).claims_of
-    minter = Minter(key_ring(resources, session, parts.opened_keys), settings, now, owned)
+    keys = key_ring(resources, session, parts.opened_keys)
+    minter = Minter(keys, settings, now, owned)
     kv = KvCodeStore(resources.kv) if resources.kv.configured else None
     codes = CodeStores(SqlCodeStore(session), kv)
     grants = GrantService(GrantRepository(session), codes, audit, settings, now)
@@ -107,9 +133,9 @@ def token_services(parts: TokenParts, session: AsyncSession, from_address: str =
         clients=clients,
         sessions=sessions,
         grants=grants,
-        redemption=RedemptionService(grants, refresh_tokens, sessions, minter, now, others),
-        inspection=InspectionService(grants, refresh_tokens, ended, clients, minter, now),
-        logouts=LogoutService(grants, LogoutRepository(session), clients, minter, now),
+        redemption=RedemptionService(grants, refresh_tokens, sessions, Successors(minter, now), now, others),
+        inspection=InspectionService(grants, refresh_tokens, ended, clients, minter, keys, now),
+        logouts=LogoutService(grants, LogoutRepository(session), clients, minter, keys, now),
     )
     others |= {name: partial(make, session, services) for name, make in parts.exchanges.items()}
     return services

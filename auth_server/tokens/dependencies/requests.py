@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Annotated, Any
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from typing import Annotated
 
 from fastapi import Depends, Request
-from fastapi.responses import Response
-from fastapi.routing import APIRoute
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from auth_server.clients.dependencies import Form, client_gate
@@ -23,25 +21,14 @@ from auth_server.tokens.dependencies.parts import TokenParts, TokenServices, tok
 from auth_server.tokens.errors import BearerError, InvalidDpopProof, NonceNeeded, UseDpopNonce
 from auth_server.tokens.repository import RefreshTokenRepository
 from auth_server.tokens.rules import is_recent_nonce, nonce_of
+from auth_server.tokens.schemas import Answer, TokenRequest
+from auth_server.tokens.service import PlainExchange
 from shared.kernel.errors import AppError, Kind
 from shared.kernel.proofs import ProofRefused, Proven, read_unverified, verify_proof
 from shared.kernel.recent import Unread
 from shared.kernel.secrets import digest_of
 
 NONCE_HEADER = "DPoP-Nonce"
-
-
-class DirectRoute(APIRoute):
-    """A route whose function is given the request as it is and answers by itself.
-
-    The interface's description knows it like any other. Programs ask for tokens all day, and to analyse a
-    request by declarations takes longer than to make a token.
-    """
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The function itself."""
-        handler: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
-        return handler
 
 
 async def writing_session(
@@ -57,27 +44,44 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-@asynccontextmanager
-async def _in_oauth_words(
-    request: Request, begin: Callable[[], AbstractAsyncContextManager[AsyncSession]]
-) -> AsyncIterator[TokenServices]:
+@contextmanager
+def _in_oauth_words() -> Iterator[None]:
     try:
-        async with begin() as session:
-            yield token_services(request.app.state.tokens, session, address_of(request))
+        yield
     except AppError as refusal:
         if isinstance(refusal, OAuthError | BearerError) or refusal.kind is not Kind.UNAVAILABLE:
             raise
         raise ServerUnavailable(retry_after=refusal.retry_after) from refusal
 
 
+@asynccontextmanager
+async def _services(
+    request: Request, begin: Callable[[], AbstractAsyncContextManager[AsyncSession]]
+) -> AsyncIterator[TokenServices]:
+    with _in_oauth_words():
+        async with begin() as session:
+            yield token_services(request.app.state.tokens, session, address_of(request))
+
+
+async def exchanged(request: Request, client: Client, asked: TokenRequest) -> Answer:
+    """What the client is given: without a transaction in the plain case, else in one. Raises OAuthError."""
+    plain: PlainExchange = request.app.state.plain_exchange
+    with _in_oauth_words():
+        given = await plain.exchange(client, asked)
+    if not isinstance(given, TokenRequest):
+        return given
+    async with writing(request) as tokens:
+        return await tokens.redemption.exchange(client, given)
+
+
 def writing(request: Request) -> AbstractAsyncContextManager[TokenServices]:
     """A transaction that writes; nothing is asked of the database before the first statement."""
-    return _in_oauth_words(request, request.app.state.resources.database.transaction)
+    return _services(request, request.app.state.resources.database.transaction)
 
 
 def reading(request: Request) -> AbstractAsyncContextManager[TokenServices]:
     """A snapshot, under the same condition."""
-    return _in_oauth_words(request, request.app.state.resources.database.reading)
+    return _services(request, request.app.state.resources.database.reading)
 
 
 async def authenticated(request: Request, form: Parameters) -> Client:

@@ -12,6 +12,7 @@ from auth_server.clients.errors import InvalidClient
 from auth_server.clients.models import Client
 from auth_server.clients.schemas import OpenIdScope
 from auth_server.clients.service import ClientService
+from auth_server.signing_keys.service import KeyRing
 from auth_server.tokens import rules
 from auth_server.tokens.errors import InsufficientScope, InvalidToken
 from auth_server.tokens.repository import EndedTokenRepository, RefreshTokenRepository
@@ -44,6 +45,7 @@ class InspectionService:
     ended: EndedTokenRepository
     clients: ClientService
     minter: Minter
+    keys: KeyRing
     now: Clock
 
     async def userinfo(self, shown: Presented) -> dict[str, Any]:
@@ -137,7 +139,7 @@ class InspectionService:
 
     async def _claims(self, token: str) -> dict[str, Any] | None:
         """The claims of an access token of ours that has not expired."""
-        claims = await self.minter.keys.verify(token, ACCESS_TOKEN)
+        claims = await self.keys.verify(token, ACCESS_TOKEN)
         if claims is None or claims["iss"] != self.minter.issuer:
             return None
         return claims if claims["exp"] > self.now().timestamp() else None

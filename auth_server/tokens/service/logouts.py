@@ -11,6 +11,7 @@ from auth_server.clients.models import Client
 from auth_server.clients.rules.parameters import Parameters
 from auth_server.clients.service import ClientService
 from auth_server.sessions.schemas import SessionEnded, SignedIn
+from auth_server.signing_keys.service import KeyRing
 from auth_server.tokens.errors import LogoutRefused
 from auth_server.tokens.models import BackchannelLogout
 from auth_server.tokens.repository import LogoutRepository
@@ -44,6 +45,7 @@ class LogoutService:
     logouts: LogoutRepository
     clients: ClientService
     minter: Minter
+    keys: KeyRing
     now: Clock
 
     async def judge(self, signed_in: SignedIn | None, asked: Parameters) -> EndOfSession:
@@ -70,7 +72,7 @@ class LogoutService:
         """The claims of an ID token of ours, expired or not. Raises LogoutRefused."""
         if hint is None:
             return None
-        claims = await self.minter.keys.verify(hint, ID_TOKEN)
+        claims = await self.keys.verify(hint, ID_TOKEN)
         if claims is None or claims.get("iss") != self.minter.issuer or not claims.get("aud"):
             raise LogoutRefused("The hint is not an ID token of this server.")
         return claims

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from auth_server.clients.models import Client
 from auth_server.clients.schemas import OpenIdScope
 from auth_server.settings import AuthSettings
 from auth_server.signing_keys.schemas import Algorithm
-from auth_server.signing_keys.service import KeyRing
 from auth_server.tokens import rules
 from auth_server.tokens.schemas import Answer, Family, LiveAccount, LiveGrant
 from shared.kernel.clock import Clock
@@ -26,11 +25,32 @@ _LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
 _LOGOUT_LIFE = timedelta(minutes=2)
 
 
+class Sealing(Protocol):
+    """Encrypts texts for one purpose each."""
+
+    def close(self, text: str, purpose: str) -> str:
+        """Seal a text; it opens for the same purpose only."""
+
+    def open(self, sealed: str, purpose: str) -> str:
+        """The text again."""
+
+
+class Signing(Protocol):
+    """Keys that sign, and what only this installation can read."""
+
+    @property
+    def seal(self) -> Sealing:
+        """What keeps texts of ours readable for this installation only."""
+
+    async def sign(self, claims: Mapping[str, Any], typ: str, algorithm: Algorithm = ...) -> str:
+        """A compact JWT by the algorithm's current key."""
+
+
 @dataclass(frozen=True, slots=True)
 class Minter:
     """Signs tokens for one installation."""
 
-    keys: KeyRing
+    keys: Signing
     settings: AuthSettings
     now: Clock
     #: What the person has proved to hold in the registry.

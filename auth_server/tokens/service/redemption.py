@@ -7,7 +7,6 @@ succeeds once; and tokens are made in a transaction that has checked that the fa
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -21,7 +20,6 @@ from auth_server.tokens.errors import (
     CodeReplayed,
     InvalidDpopProof,
     InvalidGrant,
-    InvalidScope,
     RefreshReplayed,
     UnsupportedGrantType,
     WrongVerifier,
@@ -29,21 +27,34 @@ from auth_server.tokens.errors import (
 from auth_server.tokens.repository import RefreshTokenRepository
 from auth_server.tokens.schemas import (
     Answer,
+    CodePayload,
     Family,
-    LiveGrant,
     RefreshState,
     RevokeReason,
     StoredCode,
     TokenRequest,
 )
 from auth_server.tokens.service.grants import GRACE, GrantService
-from auth_server.tokens.service.minting import Minter
+from auth_server.tokens.service.successors import Successors
 from auth_server.tokens.store import CodeStore
 from shared.kernel.clock import Clock
-from shared.kernel.principal import Role
-from shared.kernel.secrets import digest_of, mint
+from shared.kernel.secrets import digest_of
 
 Exchange = Callable[[Client, TokenRequest], Awaitable[Answer]]
+
+_GRANT_TYPES = {grant_type.value: grant_type for grant_type in GrantType}
+
+
+def admitted(client: Client, asked: TokenRequest) -> GrantType:
+    """What the client wants to exchange, and may. Raises OAuthError."""
+    wanted = _GRANT_TYPES.get(asked.form.require("grant_type"))
+    if wanted is None:
+        raise UnsupportedGrantType
+    if wanted not in client.grant_types:
+        raise UnauthorizedClient
+    if client.requires_dpop and asked.key_thumbprint is None:
+        raise InvalidDpopProof
+    return wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,66 +64,53 @@ class RedemptionService:
     families: GrantService
     refresh_tokens: RefreshTokenRepository
     sessions: SessionService
-    minter: Minter
+    successors: Successors
     now: Clock
     #: By grant type, what makes the exchange of another feature.
     others: Mapping[str, Callable[[], Exchange]] = field(default_factory=dict)
 
     async def exchange(self, client: Client, asked: TokenRequest) -> Answer:
         """Tokens for an authenticated client. Raises OAuthError."""
-        own: dict[str, Exchange] = {
-            GrantType.AUTHORIZATION_CODE: self._redeem,
-            GrantType.REFRESH_TOKEN: self._refresh,
-            GrantType.CLIENT_CREDENTIALS: self._serve,
-        }
-        wanted = asked.form.require("grant_type")
-        if wanted not in own and wanted not in self.others:
-            raise UnsupportedGrantType
-        if wanted not in client.grant_types:
-            raise UnauthorizedClient
-        if client.requires_dpop and asked.key_thumbprint is None:
-            raise InvalidDpopProof
-        exchange = own[wanted] if wanted in own else self.others[wanted]()
-        return await exchange(client, asked)
+        wanted = admitted(client, asked)
+        if wanted is GrantType.AUTHORIZATION_CODE:
+            return await self._redeem(client, asked)
+        if wanted is GrantType.REFRESH_TOKEN:
+            return await self._refresh(client, asked)
+        return await self.others[wanted]()(client, asked)
 
     async def give(self, family: Family, client: Client, key: str | None, nonce: str | None = None) -> Answer:
         """The first answer of a family, with a refresh token where the family outlives the session."""
         grant = family.grant
-        answer = await self.minter.answer(family, client, grant.scopes, nonce=nonce, key=key)
+        answer = await self.successors.minter.answer(family, client, grant.scopes, nonce=nonce, key=key)
         if grant.offline and GrantType.REFRESH_TOKEN in client.grant_types:
-            text, token = self._new_refresh_token(grant, _bound(client, key))
+            text, token = self.successors.new(grant, client, key)
             await self.refresh_tokens.add(token, None)
             answer["refresh_token"] = text
         return answer
 
-    async def _serve(self, client: Client, asked: TokenRequest) -> Answer:
-        """A client acts on its own (RFC 6749, section 4.4); no family, and nothing to refresh."""
-        if not client.is_confidential or client.role is None:
-            raise UnauthorizedClient
-        allowed = rules.service_scopes(Role(client.role), client.scopes)
-        wanted = asked.form.get("scope")
-        scopes = tuple(scope for scope in allowed if scope in wanted.split()) if wanted else allowed
-        if not scopes:
-            raise InvalidScope
-        return await self.minter.service_answer(client, scopes, asked.key_thumbprint)
-
     async def _redeem(self, client: Client, asked: TokenRequest) -> Answer:
+        payload = asked.spent or await self._spend(client, asked)
+        family = await self.take_family(payload.grant_id)
+        return await self.give(family, client, asked.key_thumbprint, payload.nonce)
+
+    async def _spend(self, client: Client, asked: TokenRequest) -> CodePayload:
+        """What the code stood for, which nobody can use any more. Raises InvalidGrant and what is one."""
         form = asked.form
         code, verifier = form.require("code"), form.require("code_verifier")
-        digest = digest_of(code)
         found = await self._find_code(code, client)
-        self._check_address(found, form.get("redirect_uri"))
-        if not found.taken and found.payload.expires_at <= self.now():
+        payload = found.payload
+        if not rules.is_at_address(payload, form.get("redirect_uri")):
             raise InvalidGrant
-        if found.payload.key_thumbprint not in {None, asked.key_thumbprint}:
+        if not found.taken and payload.expires_at <= self.now():
             raise InvalidGrant
-        if not rules.verifies(verifier, found.payload.code_challenge):
+        if payload.key_thumbprint not in {None, asked.key_thumbprint}:
+            raise InvalidGrant
+        if not rules.verifies(verifier, payload.code_challenge):
             await self._refuse_verifier(code, found)
-        if found.taken or not await self._store_of(code).take(digest, self.now()):
-            await self.families.revoke(found.payload.grant_id, RevokeReason.CODE_REPLAYED)
+        if found.taken or not await self._store_of(code).take(digest_of(code), self.now()):
+            await self.families.revoke(payload.grant_id, RevokeReason.CODE_REPLAYED)
             raise CodeReplayed
-        family = await self.take_family(found.payload.grant_id)
-        return await self.give(family, client, asked.key_thumbprint, found.payload.nonce)
+        return payload
 
     async def _find_code(self, code: str, client: Client) -> StoredCode:
         """The client's own code. Raises InvalidGrant, or CodeReplayed where only the family remembers it."""
@@ -133,13 +131,6 @@ class RedemptionService:
         if store is None:
             raise InvalidGrant
         return store
-
-    def _check_address(self, found: StoredCode, named: str | None) -> None:
-        """The address of the authorization request, if it was named there (RFC 6749, section 4.1.3)."""
-        payload = found.payload
-        absent_on_both_sides = named is None and not payload.redirect_uri_named
-        if named != payload.redirect_uri and not absent_on_both_sides:
-            raise InvalidGrant
 
     async def _refuse_verifier(self, code: str, found: StoredCode) -> None:
         store, digest = self._store_of(code), digest_of(code)
@@ -181,42 +172,11 @@ class RedemptionService:
         if not (unused and recent and row.sealed_answer):
             await self.families.revoke(row.grant_id, RevokeReason.REFRESH_REPLAYED)
             raise RefreshReplayed
-        answer: Answer = json.loads(self.minter.keys.seal.open(row.sealed_answer, _purpose(row.digest)))
-        return answer
+        return self.successors.again(row, row.sealed_answer)
 
     async def _rotate(self, row: RefreshState, family: Family, client: Client, asked: TokenRequest) -> Answer:
-        grant = family.grant
-        wanted, key = asked.form.get("scope"), asked.key_thumbprint
-        scopes = wanted.split() if wanted else grant.scopes
-        if not set(scopes) <= set(grant.scopes):
-            raise InvalidScope
-        answer = await self.minter.answer(family, client, scopes, key=key)
-        answer["refresh_token"], token = self._new_refresh_token(grant, _bound(client, key))
-        sealed = self.minter.keys.seal.close(json.dumps(answer), _purpose(row.digest))
-        if not await self.refresh_tokens.claim(row.digest, self.now(), sealed):
+        follows = await self.successors.follow(row.digest, family, client, asked)
+        if not await self.refresh_tokens.claim(row.digest, self.now(), follows.sealed):
             raise InvalidGrant
-        await self.refresh_tokens.add(token, row.digest)
-        return answer
-
-    def _new_refresh_token(self, grant: LiveGrant, key: str | None) -> tuple[str, RefreshState]:
-        secret, at = mint(rules.REFRESH_PREFIX), self.now()
-        idle_end = at + self.minter.settings.tokens.refresh_idle
-        token = RefreshState(
-            digest=secret.digest,
-            grant_id=grant.id,
-            key_thumbprint=key,
-            created_at=at,
-            expires_at=min(idle_end, grant.expires_at),
-            consumed_at=None,
-            sealed_answer=None,
-        )
-        return secret.text, token
-
-
-def _bound(client: Client, key: str | None) -> str | None:
-    """The key that a refresh token is bound to: a client with a secret is bound by that already."""
-    return None if client.is_confidential else key
-
-
-def _purpose(digest: str) -> str:
-    return f"refresh-answer:{digest}"
+        await self.refresh_tokens.add(follows.token, row.digest)
+        return follows.answer

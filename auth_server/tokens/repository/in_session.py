@@ -1,4 +1,4 @@
-"""SQL of grants, refresh tokens and logouts to be told."""
+"""Grants, refresh tokens and logouts to be told, in one session of the database."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _GRANTS, _TOKENS = (cast("Table", table.__table__) for table in (Grant, RefreshT
 _GRANT = [getattr(Grant, name) for name in LiveGrant._fields]
 _ACCOUNT = [getattr(Account, name) for name in LiveAccount._fields]
 _STATE = [getattr(RefreshToken, name) for name in RefreshState._fields]
-_AT = bindparam("at", type_=Grant.expires_at.type)
-_ALIVE = (Grant.revoked_at.is_(None), Grant.expires_at > _AT, Account.disabled_at.is_(None))
-_SESSION_LIVES = and_(
+AT = bindparam("at", type_=Grant.expires_at.type)
+ALIVE = (Grant.revoked_at.is_(None), Grant.expires_at > AT, Account.disabled_at.is_(None))
+SESSION_LIVES = and_(
     BrowserSession.id == Grant.session_id,
     BrowserSession.ended_at.is_(None),
-    BrowserSession.expires_at > _AT,
+    BrowserSession.expires_at > AT,
 )
 _LIVE = (
     select(*_GRANT, *_ACCOUNT, BrowserSession.last_used_at)
     .join(Account, Account.id == Grant.account_id)
-    .outerjoin(BrowserSession, _SESSION_LIVES)
-    .where(Grant.id == bindparam("ident"), *_ALIVE)
+    .outerjoin(BrowserSession, SESSION_LIVES)
+    .where(Grant.id == bindparam("ident"), *ALIVE)
 )
 # Whatever waits for the lock reads the row anew, so what is found is true until this transaction ends.
 _LIVE_LOCKED = _LIVE.with_for_update(of=Grant)
@@ -44,7 +44,7 @@ _TOKEN_LOCKED = (
     select(*_STATE, *_GRANT, *_ACCOUNT)
     .join(Grant, Grant.id == RefreshToken.grant_id)
     .join(Account, Account.id == Grant.account_id)
-    .where(RefreshToken.digest == bindparam("token"), *_ALIVE)
+    .where(RefreshToken.digest == bindparam("token"), *ALIVE)
     .with_for_update(of=[RefreshToken, Grant])
 )
 _CLAIM = (
@@ -56,12 +56,22 @@ _CLAIM = (
 _NEW_TOKEN = insert(_TOKENS)
 
 
-def _family(found: Sequence[Any] | None) -> Family | None:
+def family_of(found: Sequence[Any] | None) -> Family | None:
     """A row of a grant's columns, its account's, and perhaps its session's last use."""
     if found is None:
         return None
     first, last = len(LiveGrant._fields), len(LiveGrant._fields) + len(LiveAccount._fields)
     return Family(LiveGrant(*found[:first]), LiveAccount(*found[first:last]), *found[last:])
+
+
+def token_of(found: Sequence[Any] | None) -> tuple[RefreshState, Family] | None:
+    """A row of a refresh token's columns, its grant's, and its account's."""
+    if found is None:
+        return None
+    size = len(RefreshState._fields)
+    family = family_of(found[size:])
+    assert family is not None  # noqa: S101 - there is a row
+    return RefreshState(*found[:size]), family
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +90,11 @@ class GrantRepository:
 
     async def find_live(self, ident: UUID, at: datetime) -> Family | None:
         """The grant with its account, unless it was revoked, is over, or the account is disabled."""
-        return _family((await self.session.execute(_LIVE, {"ident": ident, "at": at})).first())
+        return family_of((await self.session.execute(_LIVE, {"ident": ident, "at": at})).first())
 
     async def find_live_locked(self, ident: UUID, at: datetime) -> Family | None:
         """The same, and no other transaction changes the family before this one ends."""
-        return _family((await self.session.execute(_LIVE_LOCKED, {"ident": ident, "at": at})).first())
+        return family_of((await self.session.execute(_LIVE_LOCKED, {"ident": ident, "at": at})).first())
 
     async def find_enabled_account(self, ident: UUID) -> Account | None:
         """The account, unless it is disabled."""
@@ -208,12 +218,7 @@ class RefreshTokenRepository:
     async def find_locked(self, digest: str, at: datetime) -> tuple[RefreshState, Family] | None:
         """The token with its family while that is alive; neither changes before this transaction ends."""
         found = (await self.session.execute(_TOKEN_LOCKED, {"token": digest, "at": at})).first()
-        if found is None:
-            return None
-        size = len(RefreshState._fields)
-        family = _family(found[size:])
-        assert family is not None  # noqa: S101 - there is a row
-        return RefreshState(*found[:size]), family
+        return token_of(found)
 
     async def find_account(self, digest: str, scope: str) -> UUID | None:
         """Whose token this is, where it carries the scope."""

@@ -1,0 +1,55 @@
+"""The compact form of a signed JWT (RFC 7515, section 7.1; RFC 7518, sections 3.3 and 3.4).
+
+Tokens are made all day, and by a library's general way most of the time goes into what is the same for all
+of them: here a header is encoded once for a key and a type. Everything that is read is read by the library.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ec import ECDSA, EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+from cryptography.hazmat.primitives.hashes import SHA256
+
+from auth_server.signing_keys.schemas import OpenedKey
+
+#: More than keys and types that are used at the same time.
+_HEADERS = 64
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_ECDSA = ECDSA(SHA256())
+#: Bytes of each half of an ES256 signature.
+_HALF = 32
+
+
+def sign_compact(signer: OpenedKey, claims: Mapping[str, Any], typ: str) -> str:
+    """The claims as a token of this type, signed by this key."""
+    signed = b"%b.%b" % (
+        _header(signer.algorithm, signer.kid, typ),
+        _base64url(_JSON.encode(claims).encode()),
+    )
+    return (b"%b.%b" % (signed, _base64url(_signature(signer, signed)))).decode()
+
+
+def _signature(signer: OpenedKey, signed: bytes) -> bytes:
+    private = signer.key.private_key
+    if isinstance(private, RSAPrivateKey):
+        return private.sign(signed, PKCS1v15(), SHA256())
+    assert isinstance(private, EllipticCurvePrivateKey)  # noqa: S101 - there is no third kind
+    first, second = decode_dss_signature(private.sign(signed, _ECDSA))
+    return first.to_bytes(_HALF, "big") + second.to_bytes(_HALF, "big")
+
+
+@lru_cache(maxsize=_HEADERS)
+def _header(algorithm: str, kid: str, typ: str) -> bytes:
+    return _base64url(_JSON.encode({"typ": typ, "alg": algorithm, "kid": kid}).encode())
+
+
+def _base64url(raw: bytes) -> bytes:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=")

@@ -17,7 +17,7 @@ def bird_text(far: FarEnd) -> Iterator[str]:
         name = f"{far.symbol}_{end.theirs.version}" if len(far.ends) > 1 else far.symbol
         yield f"protocol bgp {name} {{"
         yield f"  local {end.theirs} as {far.peering.asn};"
-        yield f"  neighbor {_neighbor(far, end)} as {far.routing.asn};"
+        yield f"  neighbor {_neighbor(far, end)} as {far.asn};"
         yield from _options(far)
         for family in end.families:
             yield from _channel(far, end, family)
@@ -25,7 +25,7 @@ def bird_text(far: FarEnd) -> Iterator[str]:
 
 
 def _neighbor(far: FarEnd, end: End) -> str:
-    return f"{end.ours} % '{far.interface}'" if end.link_local else str(end.ours)
+    return f"{end.node} % '{far.interface}'" if end.link_local else end.node
 
 
 def _options(far: FarEnd) -> Iterator[str]:

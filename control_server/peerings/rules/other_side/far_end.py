@@ -14,6 +14,8 @@ from shared.protocol.desired_state.names import LinkAddress
 
 Address = IPv4Address | IPv6Address
 
+#: What stands where the node has not told, or been told, something yet.
+UNKNOWN = "NOT-KNOWN-YET"
 #: What stands where only the neighbour knows the secret.
 PASSWORD_MARK = "THE-PASSWORD-THAT-WE-SHARE"  # noqa: S105 - a mark to replace
 _NOT_IN_SYMBOLS = re.compile(r"[^a-z0-9_]")
@@ -35,6 +37,11 @@ class End:
     families: tuple[int, ...]
 
     @property
+    def node(self) -> str:
+        """The node's address, or that nobody has written one yet."""
+        return UNKNOWN if self.ours is None else str(self.ours)
+
+    @property
     def link_local(self) -> bool:
         return isinstance(self.theirs, IPv6Address) and self.theirs.is_link_local
 
@@ -46,6 +53,11 @@ class FarEnd:
     peering: PeeringRead
     routing: RoutingFacts
     ends: Sequence[End]
+
+    @property
+    def asn(self) -> str:
+        """Of the node."""
+        return str(self.routing.asn or UNKNOWN)
 
     @property
     def symbol(self) -> str:

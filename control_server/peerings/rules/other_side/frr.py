@@ -32,8 +32,8 @@ def frr_text(far: FarEnd) -> Iterator[str]:
 
 
 def _neighbor(far: FarEnd, end: End) -> Iterator[str]:
-    at, options = f" neighbor {end.ours}", far.peering.session.options
-    yield f"{at} remote-as {far.routing.asn}"
+    at, options = f" neighbor {end.node}", far.peering.session.options
+    yield f"{at} remote-as {far.asn}"
     yield f"{at} description {far.peering.node_id}"
     if end.link_local:
         yield f"{at} interface {far.interface}"
@@ -55,7 +55,7 @@ def _neighbor(far: FarEnd, end: End) -> Iterator[str]:
 
 
 def _activated(far: FarEnd, end: End, family: int) -> Iterator[str]:
-    at = f"  neighbor {end.ours}"
+    at = f"  neighbor {end.node}"
     if family not in end.families:
         # FRR gives every neighbour IPv4 that is not told otherwise.
         if family == 4:  # noqa: PLR2004

@@ -33,14 +33,14 @@ def _taken(far: FarEnd) -> Iterator[str]:
     # BIRD has no global address there to tell, so it tells `::` before the link-local one (RFC 2545,
     # section 3), and OpenBGPD would use that.
     yield "# Our next hop is link-local, so its interface is said here."
-    yield f"{rule} set nexthop {near[0].ours}%{far.interface}"
+    yield f"{rule} set nexthop {near[0].node}%{far.interface}"
 
 
 def _neighbor(far: FarEnd, end: End) -> Iterator[str]:
     options = far.peering.session.options
     scope = f"%{far.interface}" if end.link_local else ""
-    yield f"\tneighbor {end.ours}{scope} {{"
-    yield f"\t\tremote-as {far.routing.asn}"
+    yield f"\tneighbor {end.node}{scope} {{"
+    yield f"\t\tremote-as {far.asn}"
     yield f'\t\tdescr "{far.peering.node_id}"'
     yield f"\t\tlocal-address {end.theirs}{scope}"
     for family in (4, 6):

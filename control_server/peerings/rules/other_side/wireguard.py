@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from control_server.peerings.rules.documents import interface_of
-from control_server.peerings.rules.other_side.far_end import faces
+from control_server.peerings.rules.other_side.far_end import UNKNOWN, faces
 from control_server.peerings.schemas import PeeringRead, TunnelFacts
 
 
@@ -24,7 +24,7 @@ def wireguard_text(
     yield "Table = off"
     yield ""
     yield "[Peer]"
-    yield f"PublicKey = {public_key or 'NOT-KNOWN-YET'}"
+    yield f"PublicKey = {public_key or UNKNOWN}"
     if peering.has_preshared_key:
         yield "PresharedKey = THE-KEY-THAT-WE-SHARE"
     if endpoint:

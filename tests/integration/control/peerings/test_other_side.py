@@ -91,3 +91,13 @@ async def test_bird_takes_what_the_neighbour_pastes(lite: Office, tmp_path: Path
     if made["link"]["kind"] == "wireguard":
         for line in ("[Interface]", "[Peer]", f"Endpoint = r1.example:{made['link']['listen_port']}"):
             assert line in other["wireguard"].splitlines()
+
+
+async def test_what_the_node_has_not_been_told_is_marked(lite: Office) -> None:
+    node, _ = await routed(lite, 1, loopback4=None, router_id="172.20.99.1")
+    session = {"mode": "split", "neighbor6": "fe80::801", "neighbor4": "172.20.98.2"}
+    made = await wanted(lite, "POST", "/api/v1/peerings", json=peering(node, session=session))
+    other = await wanted(lite, "GET", f"/api/v1/peerings/{made['id']}/other-side")
+    for kind in ("bird", "frr", "openbgpd"):
+        assert "NOT-KNOWN-YET" in other[kind]
+        assert "None" not in other[kind]

@@ -8,12 +8,19 @@ TESTS = Path(__file__).resolve().parents[1]
 PAGE = TESTS / "faults" / "reported_faults.md"
 #: The rows of the catalogue of reported faults; the numbers in between concern other things.
 REPORTED = [1, *range(3, 9), *range(11, 19), *range(20, 24), *range(25, 30), 31, *range(33, 38), 40, 41, 42]
-IDS = [*(f"B{number}" for number in REPORTED), *(f"T{number}" for number in range(1, 13))]
+FLAPS, COUNTERS = [*range(1, 9), 10, 11], [1, 2, 4, 5, 6, 9]
+IDS = [
+    *(f"B{number}" for number in REPORTED),
+    *(f"T{number}" for number in range(1, 13)),
+    *(f"F{number}" for number in FLAPS),
+    *(f"G{number}" for number in COUNTERS),
+    *(f"V{number}" for number in range(1, 8)),
+]
 REASON = "cannot occur: "
 
 
 def rows() -> dict[str, str]:
-    found = re.findall(r"^\| ([BT]\d+) \| .+ \| (.*) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    found = re.findall(r"^\| ([BFGTV]\d+) \| .+ \| (.*) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(found) == len(dict(found)), "an id stands there twice"
     return dict(found)
 

@@ -33,6 +33,7 @@ class Agent:
     router: Router
     environment: dict[str, str]
     process: subprocess.Popen[bytes] | None = None
+    module: str = "node_agent"
 
     @property
     def log(self) -> str:
@@ -53,7 +54,7 @@ class Agent:
     def _program(self, verb: str, stdin: str) -> subprocess.Popen[bytes]:
         with (self.router.directory / "agent.log").open("ab") as log:
             process = subprocess.Popen(
-                [*self.router.place.prefix, sys.executable, "-m", "node_agent", verb],
+                [*self.router.place.prefix, sys.executable, "-m", self.module, verb],
                 env={**os.environ, **self.environment},
                 # Not where BIRD runs: what is relative to a process differs between the two.
                 cwd=self.router.directory,
@@ -81,7 +82,7 @@ class Lab:
     def add_nodes(self, **facts: Any) -> None:
         """Facts of all three routers; their agents enrol and start."""
         enrolling = []
-        for number, node in zip(NUMBERS, self.nodes, strict=True):
+        for number, node in zip(NUMBERS, self.nodes, strict=False):
             routing = {
                 "asn": OURS,
                 "number": number,
@@ -165,6 +166,19 @@ def open_lab(
             stack.callback(lab.agents[name].stop)
         for name, number in neighbours:
             lab.neighbours[name] = _plugged(stack, lab.hub, directory, (name, number))
+        yield lab
+
+
+@contextmanager
+def open_small_lab(directory: Path, neighbour: tuple[str, int]) -> Iterator[Lab]:
+    """One router whose agent looks at routes often, and one neighbour, who will have a cable to it."""
+    with ExitStack() as stack:
+        lab = Lab("plain", stack.enter_context(open_hub(directory)))
+        lab.nodes["r1"] = _plugged(stack, lab.hub, directory, ("r1", 1))
+        lab.agents["r1"] = _agent(lab.hub.wires.url, lab.nodes["r1"])
+        lab.agents["r1"].module = "tests.lab.impatient_agent"
+        stack.callback(lab.agents["r1"].stop)
+        lab.neighbours[neighbour[0]] = _plugged(stack, lab.hub, directory, neighbour)
         yield lab
 
 

@@ -28,7 +28,9 @@ def listen_on_loopback(port: int) -> list[socket.socket]:
 
 def _listen(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
     with contextlib.ExitStack() as stack:
-        listener = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
+        # With its protocol named, or asyncio leaves Nagle's algorithm on: 40 ms for every answer.
+        kind = (family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listener = stack.enter_context(socket.socket(*kind))
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family is socket.AF_INET6:
             listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)

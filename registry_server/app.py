@@ -40,6 +40,22 @@ from shared.web.pages import PageOptions, build_pages
 from shared.web.principals import Authenticator
 from shared.web.runtime_state import runtime_state_router
 
+#: In the order in which routes are tried: what is narrower stands first.
+_ROUTERS = (
+    record_endpoints.router,
+    identity_endpoints.router,
+    finding_endpoints.router,
+    schema_endpoints.router,
+    policy_endpoints.router,
+    history_endpoints.router,
+    object_endpoints.router,
+    mirror_endpoints.router,
+    roa_endpoints.router,
+    rdap_endpoints.router,
+    roa_pages.router,
+    portal_pages.router,
+)
+
 
 def create_app(
     settings: RegistrySettings,
@@ -62,22 +78,7 @@ def create_app(
             prefix="/registry",
             settings=settings.web,
             description="What the routing registry says.",
-            routers=[
-                pages_router(pages),
-                runtime_state_router("/registry"),
-                record_endpoints.router,
-                identity_endpoints.router,
-                finding_endpoints.router,
-                schema_endpoints.router,
-                policy_endpoints.router,
-                history_endpoints.router,
-                object_endpoints.router,
-                mirror_endpoints.router,
-                roa_endpoints.router,
-                rdap_endpoints.router,
-                roa_pages.router,
-                portal_pages.router,
-            ],
+            routers=[pages_router(pages), runtime_state_router("/registry"), *_ROUTERS],
             open_resources=given_or_opened(resources, lambda: open_resources(settings)),
             assemble=_assembler(settings, authenticate or DigestAuthenticator(settings.token_digests)),
             pages=pages,

@@ -14,6 +14,7 @@ from prometheus_client import CollectorRegistry
 
 from registry_server.app import create_app
 from registry_server.metrics import RegistryMetrics
+from registry_server.mirror.errors import RepositoryBroken, SyncHeld
 from registry_server.mirror.schemas import MirrorSettings, SyncRead, SyncTrigger
 from registry_server.mirror.store.repository import read_checkout
 from registry_server.objects.schemas import FileVersion, Problem, Severity
@@ -32,6 +33,7 @@ from registry_server.worker import work
 from shared.kernel.errors import AppError
 from shared.kernel.files import write_public
 from shared.web.commands import Service, commands, load, run, stop
+from shared.web.logs import configure_logs
 
 
 async def seed(settings: RegistrySettings) -> None:
@@ -63,13 +65,33 @@ SERVICE = Service(
 app = commands(SERVICE)
 
 
+def _quietly() -> RegistrySettings:
+    """The settings, with a log of warnings alone where none was asked for: a person waits for one answer."""
+    settings = load(SERVICE)
+    if "log_level" not in settings.web.model_fields_set:
+        configure_logs(level="WARNING", form=settings.web.log_format)
+    return settings
+
+
+async def _files(directory: Path, revision: str) -> Sequence[FileVersion]:
+    """What stands in a repository on this host. Raises RepositoryBroken, which names it."""
+    try:
+        return await read_checkout(directory, revision, MirrorSettings())
+    except RepositoryBroken as broken:
+        reason = broken.detail.partition(": ")[2] or broken.detail
+        raise RepositoryBroken(f"{directory} at {revision} cannot be read: {reason}") from None
+
+
 @app.command("sync")
 def sync(*, force: Annotated[bool, typer.Option(help="Apply also what the guard holds.")] = False) -> None:
     """Bring the index up to the registry's repository now."""
-    settings = load(SERVICE)
+    settings = _quietly()
 
     async def once() -> None:
-        done = await sync_once(settings, force=force)
+        try:
+            done = await sync_once(settings, force=force)
+        except SyncHeld as held:
+            raise SyncHeld(f"{held.detail} If that is right: routeloom registry sync --force") from None
         typer.echo(f"{done.outcome}: {done.to_commit}, {done.changed} files read, {done.removed} removed")
 
     run(once())
@@ -78,7 +100,7 @@ def sync(*, force: Annotated[bool, typer.Option(help="Apply also what the guard 
 @app.command("generate")
 def generate_sample(
     *,
-    directory: Annotated[Path, typer.Argument(help="New or empty; becomes a bare git repository.")],
+    directory: Annotated[Path, typer.Argument(help="New, empty, or an older sample, which is replaced.")],
     objects: Annotated[int, typer.Option(min=100, max=50_000, help="Objects at the tip, about.")] = 300,
     commits: Annotated[int, typer.Option(min=2, max=10_000, help="Commits on the first-parent line.")] = 20,
     seed: Annotated[int, typer.Option(help="The same seed gives the same commit ids.")] = 1,
@@ -109,7 +131,7 @@ def check(
     shown = list(Severity)[: list(Severity).index(severity) + 1]
 
     async def look() -> None:
-        files = await read_checkout(directory, revision, MirrorSettings())
+        files = await _files(directory, revision)
         problems = _everything_wrong(files)
         counts = Counter(problem.severity for _, problem in problems)
         listed = [(path, problem) for path, problem in problems if problem.severity in shown]
@@ -159,7 +181,7 @@ def policy(
     """Show what the registry's own rules have against a change; exit status 1 where there is anything."""
 
     async def look() -> None:
-        before, after = [await read_checkout(directory, each, MirrorSettings()) for each in (base, revision)]
+        before, after = [await _files(directory, each) for each in (base, revision)]
         objections = find_objections(before, after, maintainer)
         for path, code, detail in objections:
             typer.echo(f"{path}: {detail} [{code}]")
@@ -178,7 +200,7 @@ def roas(
     output: Annotated[Path | None, typer.Option(help="Replaced as a whole; without it, printed.")] = None,
 ) -> None:
     """Write the ROAs of the last sync; nothing is written where the registry was not seen for too long."""
-    settings = load(SERVICE)
+    settings = _quietly()
 
     async def export() -> None:
         async with open_resources(settings) as resources:

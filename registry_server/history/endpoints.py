@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
 
+from registry_server.conditional import IfChanged
 from registry_server.history.dependencies import History, Page
 from registry_server.history.rules.places import path_of
 from registry_server.history.schemas import ChangeDetail, HistoryPage
-from registry_server.lookup.dependencies import IfChanged
 from shared.web.problems import Problem
 
 _MISSING: dict[int | str, dict[str, Any]] = {

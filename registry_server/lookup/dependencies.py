@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends, Path, Query, Request, Response, status
-from pydantic import BaseModel
+from fastapi import Depends, Path, Query, Request
 
 from registry_server.lookup.repository.catalogue import CatalogueRepository
 from registry_server.lookup.repository.prefixes import PrefixRepository
@@ -48,31 +46,6 @@ Identities = Annotated[IdentityService, Depends(_identities)]
 
 ObjectClass = Annotated[str, Path(max_length=40, examples=["aut-num", "route6"])]
 Key = Annotated[str, Path(max_length=512, examples=["AS4242429901", "172.20.0.0/24"])]
-
-
-class Conditional:
-    """Answers with a validator, and without a body to who has that body already (RFC 9110, section 13)."""
-
-    def __init__(self, request: Request) -> None:
-        """Note what the client has."""
-        header = request.headers.get("if-none-match", "")
-        self._known = {tag.strip().removeprefix("W/") for tag in header.split(",")}
-
-    def answer(self, record: BaseModel) -> Response:
-        """The record, or 304. The validator is that of the bytes, so it outlives a restart and a sync."""
-        body = record.model_dump_json().encode()
-        tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-        headers = {"ETag": tag, "Cache-Control": "no-cache"}
-        if tag in self._known or "*" in self._known:
-            return Response(status_code=status.HTTP_304_NOT_MODIFIED, headers=headers)
-        return Response(body, media_type="application/json", headers=headers)
-
-    def text(self, raw: bytes, tag: str) -> Response:
-        """Plain text, or 304; `tag` changes with the text. No browser shall take it for anything else."""
-        headers = {"ETag": f'"{tag}"', "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
-        if f'"{tag}"' in self._known or "*" in self._known:
-            return Response(status_code=status.HTTP_304_NOT_MODIFIED, headers=headers)
-        return Response(raw, media_type="text/plain; charset=utf-8", headers=headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,4 +89,3 @@ Findings = Annotated[FindingService, Depends(_findings)]
 Page = Annotated[Paging, Depends()]
 LinkPage = Annotated[Backlinks, Depends()]
 Name = Annotated[Named, Depends()]
-IfChanged = Annotated[Conditional, Depends(Conditional)]

@@ -107,3 +107,26 @@ def test_a_refusal_is_a_sentence_and_a_status(address: str) -> None:
 def test_help_lists_the_service_and_the_questions() -> None:
     shown = CliRunner().invoke(app, ["registry", "--help"]).output
     assert all(f" {name} " in shown for name in ("serve", "generate", "check", "sync", "search", "history"))
+
+
+class TestSchema:
+    def test_lists_classes_and_shows_one(self, address: str) -> None:
+        assert re.search(r"^aut-num +aut-num +–", run(address, "schema"), re.MULTILINE)
+        shown = run(address, "schema", "route")
+        assert re.search(r"^origin +required +multiple", shown, re.MULTILINE)
+        assert json.loads(run(address, "schema", "route", "--json"))["source"] == "built-in"
+
+    def test_an_unknown_class_is_told_where_to_look(self, address: str) -> None:
+        assert "lists those that there are" in " ".join(run(address, "schema", "nope", status=1).split())
+
+
+class TestMay:
+    def test_says_yes_to_the_maintainer_and_no_to_others(self, address: str) -> None:
+        assert "FOO-MNT may change" in run(address, "may", "FOO-MNT", "route", "172.20.0.128/25")
+        refused = run(address, "may", "OTHER-MNT", "route", "172.20.0.128/25", status=1)
+        assert refused.endswith("[policy_not_yours]\n")
+        answer = run(address, "may", "OTHER-MNT", "route", "172.20.0.128/25", "--json", status=1)
+        assert json.loads(answer)["allowed"] is False
+
+    def test_what_can_be_no_key_is_refused_in_words(self, address: str) -> None:
+        assert "an AS number is AS and a number" in run(address, "may", "FOO-MNT", "aut-num", "x", status=1)

@@ -121,3 +121,36 @@ def test_policy_judges_what_lies_between_two_commits(upstream: Upstream) -> None
     refused = CliRunner().invoke(app, [*asked, "BAR-MNT"])
     assert refused.exit_code == 1
     assert refused.stdout == "data/mntner/FOO-MNT: FOO-MNT is maintained by others [policy_not_yours]\n"
+
+
+def test_check_names_the_repository_that_it_cannot_read(
+    tmp_path: Path, sample: tuple[Upstream, Manifest]
+) -> None:
+    done = CliRunner().invoke(app, ["check", str(tmp_path)])
+    assert f"{tmp_path} at HEAD cannot be read: fatal: not a git repository" in done.output
+    done = CliRunner().invoke(app, ["check", str(sample[0].directory), "--revision", "nope"])
+    assert f"{sample[0].directory} at nope cannot be read" in done.output
+
+
+def test_check_holds_objects_against_the_schemas_among_them(upstream: Upstream) -> None:
+    end = "mnt-by:             FOO-MNT\nsource:             DN42\n"
+    key = "key:                "
+    upstream.commit(
+        {
+            "data/mntner/FOO-MNT": f"mntner:             FOO-MNT\n{end}".encode(),
+            "data/schema/PERSON-SCHEMA": (
+                f"schema:             PERSON-SCHEMA\nref:                dn42.person\n"
+                f"{key}person required single schema\n{key}nic-hdl required single primary\n"
+                f"{key}mnt-by required multiple\n{key}source required single\n{end}"
+            ).encode(),
+            "data/person/FOO-DN42": (
+                f"person:             Foo\nnic-hdl:            FOO-DN42\nnick:               foo\n{end}"
+            ).encode(),
+        }
+    )
+    done = CliRunner().invoke(app, ["check", str(upstream.directory)])
+    assert done.exit_code == 0
+    assert done.stdout == (
+        "data/person/FOO-DN42:3: warning: nick is no attribute of person; write x-nick for one of your own"
+        " [unknown_attribute]\n"
+    )

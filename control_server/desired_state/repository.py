@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import select, text, tuple_
+from sqlalchemy import Table, Text, bindparam, cast, insert, select, text, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.desired_state.models import Generation
-from shared.database import forget_after_commit
+from shared.database import SpelledJson, forget_after_commit
 
 #: Names the one lock of PostgreSQL under which facts are written; any number that nobody else takes.
 _FACTS_LOCK = 7_164_901
+
+assert isinstance(Generation.__table__, Table)  # noqa: S101 - for the type checker
+_INSERT = insert(Generation.__table__).values(
+    state=bindparam("state", type_=SpelledJson()), facts=bindparam("facts", type_=SpelledJson())
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +47,13 @@ class GenerationRepository:
         wanted = select(Generation.node_id, Generation.sha256).where(named)
         return dict(iter(await self.session.execute(wanted)))
 
-    async def find_all(self, newest: Mapping[str, int]) -> Mapping[str, Generation]:
-        """Generations by node, of those numbers."""
+    async def find_states(self, newest: Mapping[str, int]) -> Mapping[str, str]:
+        """States by node of those generations, as JSON."""
         if not newest:
             return {}
         named = tuple_(Generation.node_id, Generation.number).in_(list(newest.items()))
-        return {row.node_id: row for row in await self.session.scalars(select(Generation).where(named))}
+        wanted = select(Generation.node_id, cast(Generation.state, Text)).where(named)
+        return dict(iter(await self.session.execute(wanted)))
 
     async def list(self, node_id: str, before: int | None, limit: int) -> Sequence[Generation]:
         """Generations of a node, newest first, below a number."""
@@ -55,9 +62,10 @@ class GenerationRepository:
             wanted = wanted.where(Generation.number < before)
         return (await self.session.scalars(wanted.order_by(Generation.number.desc()).limit(limit))).all()
 
-    def add(self, row: Generation) -> None:
-        """Store a new generation."""
-        self.session.add(row)
+    async def add_all(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Store new generations, each by the names of its columns; `state` and `facts` are JSON texts."""
+        if rows:
+            await self.session.execute(_INSERT, list(rows))
 
     async def undo(self) -> None:
         """Forget everything that this session was to write, and what was to follow its commit."""

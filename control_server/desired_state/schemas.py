@@ -13,7 +13,7 @@ from pydantic import Base64Encoder, BaseModel, ConfigDict, EncodedBytes, Field, 
 from pydantic_core import PydanticCustomError
 
 from control_server.nodes.schemas import NodeId
-from control_server.peerings.schemas import LinkDocument, PeeringDocument
+from control_server.peerings.schemas import LinkDocument
 from control_server.policy.schemas import FileDifference, StateChange
 from shared.protocol.desired_state.document import DesiredState
 
@@ -42,14 +42,12 @@ _Asset = Annotated[bytes, EncodedBytes(_ExactBase64), Field(max_length=24 * _MIB
 
 
 @dataclass(frozen=True, slots=True)
-class PeeringFacts:
-    """A peering as a state is derived from it."""
+class Derived:
+    """A state as it was derived, spelled once: for its digest, to be compared and to be stored."""
 
-    name: str
-    asn: int
-    description: str
-    enabled: bool
-    document: PeeringDocument
+    state: DesiredState
+    spelling: bytes
+    sha256: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import or_, select
+from sqlalchemy import Text, cast, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.peerings.models import LinkRow, PeeringRow
+from control_server.peerings.schemas import RecordedPeering
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,21 @@ class PeeringRepository:
         if node_ids is not None:
             wanted = wanted.where(PeeringRow.node_id.in_(node_ids))
         return (await self.session.scalars(wanted)).all()
+
+    async def list_recorded(self, node_ids: Collection[str] | None) -> Sequence[RecordedPeering]:
+        """The same as their rows have them: no objects that could be changed, no document read."""
+        wanted = select(
+            PeeringRow.node_id,
+            PeeringRow.id,
+            PeeringRow.name,
+            PeeringRow.asn,
+            PeeringRow.description,
+            PeeringRow.enabled,
+            cast(PeeringRow.document, Text),
+        ).order_by(PeeringRow.node_id, PeeringRow.name)
+        if node_ids is not None:
+            wanted = wanted.where(PeeringRow.node_id.in_(node_ids))
+        return [RecordedPeering(*row) for row in await self.session.execute(wanted)]
 
     async def list_of_network(self, asn: int) -> Sequence[PeeringRow]:
         """Peerings with one network, by node."""

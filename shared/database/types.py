@@ -7,10 +7,25 @@ from typing import Any
 
 from sqlalchemy import JSON, DateTime, Dialect
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy.types import TypeDecorator, TypeEngine
 
 #: JSON documents; `jsonb` on PostgreSQL.
 JsonValue = JSON().with_variant(JSONB(), "postgresql")
+
+
+class SpelledJson(TypeDecorator[str]):
+    """A JSON document that is text already: it goes to the database as it is, not through another encoder."""
+
+    impl = JSON
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """`jsonb` on PostgreSQL, as the column has it."""
+        return dialect.type_descriptor(JSONB() if dialect.name == "postgresql" else JSON())
+
+    def bind_processor(self, dialect: Dialect) -> None:
+        """Nothing: the implementing type's own processor is what would encode the text once more."""
+        del dialect
 
 
 class UtcDateTime(TypeDecorator[datetime]):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from shared.protocol.desired_state.canonical import address_text
 from shared.protocol.desired_state.document import DesiredState
 from shared.protocol.desired_state.links import PlainLink, WireGuardLink
 from shared.protocol.desired_state.names import LinkAddress
@@ -45,7 +46,7 @@ def _peer(link: WireGuardLink) -> Iterator[str]:
         yield f"# preshared key, sealed: {link.preshared_key}"
     if link.endpoint is not None:
         yield f"Endpoint = {link.endpoint}"
-    yield f"AllowedIPs = {', '.join(map(str, link.allowed_ips))}"
+    yield f"AllowedIPs = {', '.join(map(address_text, link.allowed_ips))}"
     if link.keepalive is not None:
         yield f"PersistentKeepalive = {link.keepalive}"
 
@@ -53,8 +54,9 @@ def _peer(link: WireGuardLink) -> Iterator[str]:
 def _anycast(entry: AnycastInterface) -> Iterator[str]:
     yield f"# {entry.interface}: service addresses, announced while it is up"
     yield "[Interface]"
-    yield from (f"Address = {address}" for address in entry.addresses)
+    yield from (f"Address = {address_text(address)}" for address in entry.addresses)
 
 
 def _address(address: LinkAddress) -> str:
-    return f"{address.address} peer {address.peer}" if address.peer is not None else str(address.address)
+    own = address_text(address.address)
+    return own if address.peer is None else f"{own} peer {address_text(address.peer)}"

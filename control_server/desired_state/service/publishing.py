@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -9,17 +10,16 @@ from functools import partial
 import structlog
 
 from control_server.agents.service import AgentDirectory
-from control_server.desired_state.models import Generation
 from control_server.desired_state.repository import GenerationRepository
 from control_server.desired_state.rules.differences import differences
-from control_server.desired_state.rules.materialise import FleetFacts, materialise
-from control_server.desired_state.schemas import LinkFacts, PeeringFacts
+from control_server.desired_state.rules.inside import FleetFacts
+from control_server.desired_state.rules.materialise import materialise
+from control_server.desired_state.schemas import Derived, LinkFacts
 from control_server.neighbours.service import LearnedBook
 from control_server.nodes.models import Node
 from control_server.nodes.schemas import NodeFactsRead
 from control_server.nodes.service import NodeRegister
-from control_server.peerings.models import PeeringRow
-from control_server.peerings.schemas import LinkDocument, PeeringDocument
+from control_server.peerings.schemas import LinkDocument, RecordedPeering
 from control_server.peerings.service import PeeringRegister
 from control_server.policy.schemas import ChangePreview
 from control_server.policy.service import PolicyReader
@@ -27,6 +27,9 @@ from shared.database import after_commit
 from shared.kernel.clock import Clock
 from shared.kernel.principal import Principal
 from shared.protocol.desired_state.document import DesiredState
+
+#: Generations that are read, compared and written in one statement each; bounds what is held of them.
+_AT_ONCE = 100
 
 log = structlog.get_logger(__name__)
 
@@ -77,21 +80,25 @@ class BoundPublisher:
         self._actor = actor
         reason = f"{reason}: {self.note}" if self.note else reason
         held = await self.sources.nodes.hold(None)
-        rows = await self.sources.peerings.peerings(nodes)
-        facts = await self._facts(rows)
+        rows = await self.sources.peerings.recorded(nodes)
+        facts = await self._facts(held, rows)
         targets = [node for name, node in held.items() if nodes is None or name in nodes]
         digests = await self.generations.find_digests({n.id: n.generation for n in targets if n.generation})
-        states = {node.id: state for node in targets if (state := materialise(facts, node.id)) is not None}
-        derived = {name: state.digest for name, state in states.items()}
-        changed = [n for n in targets if n.id in states and derived[n.id] != digests.get(n.id)]
-        newest = await self.generations.find_all({n.id: n.generation for n in changed if n.generation})
-        for node in changed:
-            before, state = newest.get(node.id), states[node.id]
+        changed = [
+            (node, found)
+            for node in targets
+            if (found := materialise(facts, node.id)) is not None and found.sha256 != digests.get(node.id)
+        ]
+        for start in range(0, len(changed), _AT_ONCE):
+            some = changed[start : start + _AT_ONCE]
+            before = await self.generations.find_states(
+                {node.id: node.generation for node, _ in some if node.generation}
+            )
             if self.only_preview:
-                self._plan(node, before, state)
+                self._plans += [_plan(node, found, before.get(node.id)) for node, found in some]
                 continue
-            kept = self._kept(facts.nodes[node.id], rows.get(node.id, []))
-            self._store(node, (actor, reason), (before, state, derived[node.id]), kept)
+            kept = {node.id: _kept(facts.nodes[node.id], rows.get(node.id, ())) for node, _ in some}
+            await self._store(some, before, kept, (actor, reason))
 
     async def preview(self) -> ChangePreview | None:
         """For a preview: undo what was written, and show what would have been published."""
@@ -102,51 +109,50 @@ class BoundPublisher:
         assert self._actor is not None  # noqa: S101 - publish comes first
         return await self.show(self._actor, plans)
 
-    def _plan(self, node: Node, before: Generation | None, state: DesiredState) -> None:
-        old = DesiredState.model_validate(before.state) if before is not None else None
-        self._plans.append(Plan(node.id, node.generation + 1, old, state))
-
-    def _store(
+    async def _store(
         self,
-        node: Node,
+        changes: Sequence[tuple[Node, Derived]],
+        before: Mapping[str, str],
+        kept: Mapping[str, str],
         why: tuple[Principal, str],
-        states: tuple[Generation | None, DesiredState, str],
-        kept: dict[str, object],
     ) -> None:
         actor, reason = why
-        before, state, digest = states
-        document = state.model_dump(mode="json")
-        node.generation += 1
-        self.generations.add(
-            Generation(
-                node_id=node.id,
-                number=node.generation,
-                sha256=digest,
-                state=document,
-                facts=kept,
-                changes=[
-                    change.model_dump(mode="json")
-                    for change in differences(before.state if before else None, document)
-                ],
-                reason=reason,
-                actor_kind=actor.kind,
-                actor_name=actor.name,
-                created_at=self.now(),
+        generations = []
+        for node, found in changes:
+            state = found.spelling.decode()
+            node.generation += 1
+            old = before.get(node.id)
+            generations.append(
+                {
+                    "node_id": node.id,
+                    "number": node.generation,
+                    "sha256": found.sha256,
+                    "state": state,
+                    "facts": kept[node.id],
+                    "changes": [
+                        difference.model_dump(mode="json")
+                        for difference in differences(json.loads(old) if old else None, json.loads(state))
+                    ],
+                    "reason": reason,
+                    "actor_kind": actor.kind,
+                    "actor_name": actor.name,
+                    "created_at": self.now(),
+                }
             )
-        )
-        log.info("generation.published", node=node.id, generation=node.generation, reason=reason)
-        after_commit(self.generations.session, partial(self.doorbell, node.id, node.generation))
+        await self.generations.add_all(generations)
+        for node, _ in changes:
+            log.info("generation.published", node=node.id, generation=node.generation, reason=reason)
+            after_commit(self.generations.session, partial(self.doorbell, node.id, node.generation))
 
-    def _kept(self, node: NodeFactsRead, rows: Sequence[PeeringRow]) -> dict[str, object]:
-        return {"node": node.model_dump(mode="json"), "peerings": self.sources.peerings.kept(rows)}
-
-    async def _facts(self, rows: Mapping[str, Sequence[PeeringRow]]) -> FleetFacts:
+    async def _facts(
+        self, held: Mapping[str, Node], rows: Mapping[str, Sequence[RecordedPeering]]
+    ) -> FleetFacts:
         sources = self.sources
         return FleetFacts(
             policy=await sources.policy.get(),
-            nodes=await sources.nodes.facts(),
+            nodes=sources.nodes.facts(held),
             keys=await sources.agents.keys_by_node(),
-            peerings={node: [_peering(row) for row in found] for node, found in rows.items()},
+            peerings=rows,
             links=[
                 LinkFacts(row.node_a, row.node_b, row.enabled, LinkDocument.model_validate(row.document))
                 for row in await sources.peerings.links()
@@ -155,6 +161,12 @@ class BoundPublisher:
         )
 
 
-def _peering(row: PeeringRow) -> PeeringFacts:
-    document = PeeringDocument.model_validate(row.document)
-    return PeeringFacts(row.name, row.asn, row.description, row.enabled, document)
+def _plan(node: Node, found: Derived, before: str | None) -> Plan:
+    old = DesiredState.model_validate_json(before) if before is not None else None
+    return Plan(node.id, node.generation + 1, old, found.state)
+
+
+def _kept(node: NodeFactsRead, rows: Sequence[RecordedPeering]) -> str:
+    """The facts of a node as a generation keeps them, as JSON."""
+    peerings = ", ".join([row.kept() for row in rows])
+    return f'{{"node": {node.model_dump_json()}, "peerings": [{peerings}]}}'

@@ -21,6 +21,6 @@ class NodeRegister:
         """These nodes or all, held until the end of the transaction."""
         return {node.id: node for node in await self.nodes.lock_all(node_ids)}
 
-    async def facts(self) -> Mapping[str, NodeFactsRead]:
-        """The facts of every node."""
-        return {node.id: read_facts(node) for node in await self.nodes.list_all()}
+    def facts(self, held: Mapping[str, Node]) -> Mapping[str, NodeFactsRead]:
+        """The facts of nodes that are held."""
+        return {name: read_facts(node) for name, node in held.items()}

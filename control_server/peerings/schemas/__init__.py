@@ -1,6 +1,7 @@
 """Wire shapes of peerings and links, and forms as they were typed."""
 
 from control_server.peerings.schemas.forms import Derived, LinkForm, PeeringEditForm, PeeringForm
+from control_server.peerings.schemas.recorded import RecordedPeering
 from control_server.peerings.schemas.relations import (
     LinkCreate,
     LinkDocument,
@@ -38,6 +39,7 @@ __all__ = [
     "PeeringSecrets",
     "PeeringUpdate",
     "PlainFacts",
+    "RecordedPeering",
     "RowId",
     "SessionSeen",
     "TunnelFacts",

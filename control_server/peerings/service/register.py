@@ -10,7 +10,7 @@ from control_server.ipam.schemas import PoolKind
 from control_server.ipam.service import Ipam
 from control_server.peerings.models import LinkRow, PeeringRow
 from control_server.peerings.repository import PeeringRepository
-from control_server.peerings.schemas import PeeringDocument
+from control_server.peerings.schemas import PeeringDocument, RecordedPeering
 from shared.kernel.clock import Clock
 
 #: What of a peering is a fact, and what goes into a generation to be gone back to.
@@ -32,6 +32,13 @@ class PeeringRegister:
             found.setdefault(row.node_id, []).append(row)
         return found
 
+    async def recorded(self, node_ids: Collection[str] | None) -> Mapping[str, Sequence[RecordedPeering]]:
+        """The same for who only derives something from them."""
+        found: dict[str, list[RecordedPeering]] = {}
+        for row in await self.rows.list_recorded(node_ids):
+            found.setdefault(row.node_id, []).append(row)
+        return found
+
     async def sources(self) -> Mapping[str, set[str]]:
         """Whose route objects filters are made of, each with the nodes that have such a filter."""
         found: dict[str, set[str]] = {}
@@ -44,10 +51,6 @@ class PeeringRegister:
     async def links(self) -> Sequence[LinkRow]:
         """All links between own nodes."""
         return await self.rows.list_links()
-
-    def kept(self, rows: Sequence[PeeringRow]) -> list[dict[str, Any]]:
-        """The peerings of a node as a generation keeps them."""
-        return [{name: getattr(row, name) for name in _KEPT} for row in rows]
 
     async def restore(self, node_id: str, kept: Sequence[Mapping[str, Any]]) -> None:
         """Make the peerings of a node those that a generation has kept. Raises ValueTaken."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Literal
 
 from pydantic import Field, model_validator
 
+from shared.protocol.desired_state.canonical import canonical
 from shared.protocol.desired_state.links import Link
 from shared.protocol.desired_state.names import Part
 from shared.protocol.desired_state.node import (
@@ -57,15 +58,17 @@ class DesiredState(Part):
         _refuse_twice("listen_port", map(str, ports))
         return self
 
-    def canonical(self) -> bytes:
-        """The one spelling of this state: UTF-8 JSON, keys sorted, no blanks."""
-        document = self.model_dump(mode="json")
-        return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    def canonical(self, known: Mapping[str, str] = MappingProxyType({})) -> bytes:
+        """The one spelling of this state: UTF-8 JSON, keys sorted, no blanks.
+
+        `known` has fields that were spelled before.
+        """
+        return canonical(self, known)
 
     @property
     def digest(self) -> str:
         """SHA-256 of the canonical bytes, in hexadecimal."""
-        return hashlib.sha256(self.canonical()).hexdigest()
+        return digest_of(self.canonical())
 
 
 class PublishedState(Part):
@@ -81,6 +84,11 @@ class PublishedState(Part):
             message = "the digest does not fit the state"
             raise ValueError(message)
         return self
+
+
+def digest_of(spelling: bytes) -> str:
+    """SHA-256 of canonical bytes, in hexadecimal."""
+    return hashlib.sha256(spelling).hexdigest()
 
 
 def _refuse_twice(what: str, names: Iterable[str]) -> None:

@@ -7,9 +7,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from shared.protocol.desired_state.names import InterfaceName, LinkAddress, Part, Port, PublicKey, Sealed
+from shared.protocol.desired_state.names import (
+    InterfaceName,
+    Keepalive,
+    LinkAddress,
+    Part,
+    Port,
+    PublicKey,
+    Sealed,
+)
 
-_EVERYTHING = (IPv4Network("0.0.0.0/0"), IPv6Network("::/0"))
+#: What a tunnel carries unless somebody says less.
+EVERYTHING = (IPv4Network("0.0.0.0/0"), IPv6Network("::/0"))
 #: Host name or address, then the port; an IPv6 address stands in brackets.
 Endpoint = Annotated[
     str, StringConstraints(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]{1,253}):[0-9]{1,5}$")
@@ -26,8 +35,8 @@ class WireGuardLink(Part):
     listen_port: Port | None = None
     peer_public_key: PublicKey
     endpoint: Endpoint | None = Field(default=None, description="None: the other side begins")
-    allowed_ips: tuple[IPv4Network | IPv6Network, ...] = _EVERYTHING
-    keepalive: int | None = Field(default=25, ge=1, le=65_535, description="Seconds; None is off")
+    allowed_ips: tuple[IPv4Network | IPv6Network, ...] = EVERYTHING
+    keepalive: Keepalive = Field(default=25, description="Seconds; `off` or 0: none")
     preshared_key: Sealed | None = None
     userspace: bool = Field(default=False, description="wireguard-go in place of the kernel's module")
 

@@ -159,6 +159,20 @@ InterfaceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.
 PublicKey = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$")]
 #: A secret sealed to the node's sealing key, base64; who carries it cannot read it.
 Sealed = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9+/]{64,512}={0,2}$")]
+
+
+def _none_for_zero(value: object) -> object:
+    return None if value in ("off", "0", 0) else value
+
+
+#: Seconds between the packets that keep a tunnel open. `off`, or 0, is none, as wg(8) has it; a merge patch
+#: cannot say none with null, which takes the default.
+Keepalive = Annotated[
+    Annotated[int, Field(ge=1, le=65_535)] | None,
+    BeforeValidator(
+        _none_for_zero, json_schema_input_type=Annotated[int, Field(ge=0, le=65_535)] | Literal["off"] | None
+    ),
+]
 #: Seconds of a protocol timer.
 Seconds = Annotated[int, Field(ge=1, le=86_400)]
 #: BGP local preference and other 32-bit numbers of a route.

@@ -188,7 +188,7 @@ def _changed_link(changed: Mapping[str, str]) -> dict[str, Any]:
     if "public_key" in changed:
         link["peer_public_key"] = changed["public_key"]
     if "keepalive" in changed:
-        link["keepalive"] = changed["keepalive"] or None
+        link["keepalive"] = changed["keepalive"] or "off"
     return link
 
 

@@ -44,6 +44,8 @@ def link_update_of(present: LinkRead, typed: LinkForm) -> LinkUpdate:
         for name in _TEXTS
         if getattr(typed, name).strip() != getattr(shown, name)
     }
+    if "keepalive" in changed:
+        changed["keepalive"] = changed["keepalive"] or "off"
     if typed.userspace != shown.userspace:
         changed["userspace"] = typed.userspace == "yes"
     document: dict[str, Any] = {"link": changed} if changed else {}

@@ -15,6 +15,7 @@ from shared.protocol.desired_state.links import Endpoint
 from shared.protocol.desired_state.names import (
     Asn,
     InterfaceName,
+    Keepalive,
     LinkAddress,
     PeeringName,
     Port,
@@ -50,7 +51,7 @@ class TunnelFacts(BaseModel):
     )
     allowed_ips: list[IPv4Network | IPv6Network] | None = Field(default=None, max_length=64)
     mtu: int = Field(default=1420, ge=1280, le=9000)
-    keepalive: int | None = Field(default=25, ge=1, le=65_535)
+    keepalive: Keepalive = Field(default=25, description="Seconds; `off` or 0: none")
     userspace: bool = False
     preshared_key: Sealed | None = None
 
@@ -180,7 +181,7 @@ class LinkDocument(BaseModel):
     port_a: Port | None = Field(default=None, description="Given out when left empty")
     port_b: Port | None = None
     mtu: int = Field(default=1420, ge=1280, le=9000)
-    keepalive: int | None = Field(default=25, ge=1, le=65_535)
+    keepalive: Keepalive = Field(default=25, description="Seconds; `off` or 0: none")
     cost: int = Field(default=20, ge=1, le=65_535, description="For the interior protocol, on both ends")
     userspace: bool = False
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from control_server.peerings.rules.forms import edit_form_of, update_of
-from control_server.peerings.schemas import PeeringRead
+from control_server.peerings.rules.links import link_form_of, link_update_of
+from control_server.peerings.schemas import LinkRead, PeeringRead
 from tests.integration.control.enrolment.office import Office
 from tests.integration.control.fleet.yard import match, newest, peering, routed, wanted
 
@@ -71,3 +72,42 @@ async def test_the_form_says_off_and_takes_it(lite: Office) -> None:
         lite, "PATCH", path, json=emptied.model_dump(exclude_unset=True), headers=match(none["version"])
     )
     assert kept["session"]["policy"]["import_limit"] == {"prefixes": 1000, "action": "block"}
+
+
+@pytest.mark.parametrize("off", ["off", 0])
+async def test_a_tunnel_is_kept_open_until_somebody_says_off(lite: Office, off: object) -> None:
+    node, _ = await routed(lite, 1)
+    made = await wanted(lite, "POST", "/api/v1/peerings", json=peering(node))
+    path = f"/api/v1/peerings/{made['id']}"
+    assert made["link"]["keepalive"] == 25
+    for version, (written, expected) in enumerate(((off, None), (None, 25)), start=1):
+        change = {"link": {"keepalive": written}}
+        changed = await wanted(lite, "PATCH", path, json=change, headers=match(version))
+        assert changed["link"]["keepalive"] == expected
+        assert (await newest(lite, node))["state"]["links"][0]["keepalive"] == expected
+
+
+async def test_a_link_between_own_nodes_takes_off_too(lite: Office) -> None:
+    (node, _), (other, _) = await routed(lite, 1), await routed(lite, 2)
+    body = {"node_a": node, "node_b": other, "keepalive": "off"}
+    made = await wanted(lite, "POST", "/api/v1/links", json=body)
+    assert made["keepalive"] is None
+    path = f"/api/v1/links/{made['id']}"
+    kept = await wanted(lite, "PATCH", path, json={"link": {"cost": 9}}, headers=match(1))
+    assert kept["keepalive"] is None
+    usual = await wanted(lite, "PATCH", path, json={"link": {"keepalive": None}}, headers=match(2))
+    assert usual["keepalive"] == 25
+    present = LinkRead.model_validate(usual)
+    emptied = link_update_of(present, link_form_of(present).model_copy(update={"keepalive": ""}))
+    change = emptied.model_dump(exclude_unset=True)
+    assert (await wanted(lite, "PATCH", path, json=change, headers=match(3)))["keepalive"] is None
+
+
+async def test_an_emptied_keepalive_of_a_form_is_off(lite: Office) -> None:
+    node, _ = await routed(lite, 1)
+    made = PeeringRead.model_validate(await wanted(lite, "POST", "/api/v1/peerings", json=peering(node)))
+    shown = edit_form_of(made)
+    assert shown.keepalive == "25"
+    change = update_of(made, shown.model_copy(update={"keepalive": ""})).model_dump(exclude_unset=True)
+    path = f"/api/v1/peerings/{made.id}"
+    assert (await wanted(lite, "PATCH", path, json=change, headers=match(1)))["link"]["keepalive"] is None

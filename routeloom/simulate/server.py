@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -16,7 +15,6 @@ from control_server.resources import ControlResources, open_resources
 from control_server.settings import ControlSettings
 from routeloom.lite.late_services import migrate
 from routeloom.lite.ports import listen_on_loopback
-from shared.database.errors import DatabaseUnavailable
 from shared.web.app import go_away
 from shared.web.server import Server, server_config
 
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from control_server.agents.service import AgentLink
-
-_STARTS = 5
 
 
 @dataclass
@@ -86,21 +82,9 @@ class OwnServer:
         await self._stop()
 
     async def restart(self) -> None:
-        """Stop as after a signal, then start anew, as often as whoever watches over a service would.
-
-        A statement that the old life had under way when it ended may hold SQLite's lock until its connection
-        is gone, which between two processes happens by itself.
-        """
+        """Stop as after a signal, then start anew."""
         await self._stop()
-        for attempt in range(_STARTS):
-            gc.collect()
-            try:
-                await self._start()
-            except DatabaseUnavailable:
-                if attempt == _STARTS - 1:
-                    raise
-            else:
-                return
+        await self._start()
 
     async def minute(self) -> None:
         """Write down when nodes were heard, as a server does once a minute of a clock that goes."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from asyncio import Lock
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from time import monotonic
@@ -31,6 +33,7 @@ class Recent(Generic[K, V]):
     most: int = 10_000
     seconds: Callable[[], float] = monotonic
     _kept: dict[K, tuple[float, V]] = field(default_factory=dict, repr=False)
+    _turns: dict[K, Lock] = field(default_factory=dict, repr=False)
     _changes: int = 0
 
     @property
@@ -49,6 +52,19 @@ class Recent(Generic[K, V]):
             if len(self._kept) >= self.most:
                 self._kept.clear()
             self._kept[key] = (self.seconds(), value)
+
+    @asynccontextmanager
+    async def turn(self, key: K) -> AsyncIterator[None]:
+        """One at a time for each key: whoever waited looks again, and finds what the one before has read.
+
+        Without it everybody who asks in the moment when a value has had its life reads it at once.
+        """
+        lock = self._turns.setdefault(key, Lock())
+        try:
+            async with lock:
+                yield
+        finally:
+            self._turns.pop(key, None)
 
     async def forget(self) -> None:
         """Something was changed; a function to be called after its commit."""

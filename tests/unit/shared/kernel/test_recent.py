@@ -1,3 +1,4 @@
+import asyncio
 from dataclasses import dataclass
 
 import pytest
@@ -61,3 +62,33 @@ class TestForget:
         await recent.forget()
         recent.keep("a", 1, changes)
         assert recent.find("a", None) is None
+
+
+async def test_of_many_who_ask_at_once_one_reads() -> None:
+    recent: Recent[str, int] = Recent()
+    reads = 0
+
+    async def ask(key: str) -> int:
+        nonlocal reads
+        async with recent.turn(key):
+            found = recent.find(key, Unread.UNREAD)
+            if found is not Unread.UNREAD:
+                return found
+            changes = recent.changes
+            reads += 1
+            await asyncio.sleep(0)
+            recent.keep(key, len(key), changes)
+            return len(key)
+
+    assert await asyncio.gather(*(ask(key) for key in ["a", "bb", "a", "bb", "a"])) == [1, 2, 1, 2, 1]
+    assert reads == 2
+
+
+async def test_whoever_fails_to_read_holds_up_nobody() -> None:
+    recent: Recent[str, int] = Recent()
+    with pytest.raises(ZeroDivisionError):
+        async with recent.turn("a"):
+            _ = 1 / 0
+    async with asyncio.timeout(20), recent.turn("a"):
+        recent.keep("a", 1, recent.changes)
+    assert recent.find("a", None) == 1

@@ -9,16 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared.database.errors import DatabaseUnavailable, is_unavailable_by_driver
 
 if TYPE_CHECKING:
-    from sqlalchemy import Dialect, Executable
+    from sqlalchemy import Dialect, Executable, PoolProxiedConnection
     from sqlalchemy.ext.asyncio import AsyncEngine
     from sqlalchemy.types import TypeEngine
 
     Convert = Callable[[Any], Any]
+
+
+#: A connection that was used so recently is taken for alive.
+TRUSTED_SECONDS = 1.0
 
 
 class _Compiled(NamedTuple):
@@ -29,11 +34,22 @@ class _Compiled(NamedTuple):
     columns: Sequence[Convert | None]
 
 
+class _Kept(NamedTuple):
+    """A connection that is out of the pool, and when it was used."""
+
+    line: PoolProxiedConnection
+    used: float
+
+
 @dataclass(frozen=True, slots=True)
 class Direct:
     """Carries out single statements."""
 
     engine: AsyncEngine
+    #: So many connections are kept out of the pool between two statements: to take one from there and bring
+    #: it back takes as long as a statement.
+    most_kept: int = 0
+    _kept: list[_Kept] = field(default_factory=list, repr=False)
     #: By the statement itself: statements are made once, where modules are loaded.
     _compiled: dict[Executable, _Compiled] = field(default_factory=dict, repr=False)
 
@@ -52,19 +68,44 @@ class Direct:
         pairs = zip(found, compiled.columns, strict=True)
         return tuple(value if convert is None else convert(value) for value, convert in pairs)
 
+    async def close(self) -> None:
+        """Give every connection back to the pool."""
+        while self._kept:
+            self._kept.pop().line.close()
+
     async def _fetch(self, text: str, arguments: Sequence[Any]) -> Sequence[Any] | None:
         try:
-            connection = await self.engine.raw_connection()
+            line = await self._take()
             try:
-                driver: Any = connection.driver_connection
+                driver: Any = line.driver_connection
                 found: Sequence[Any] | None = await driver.fetchrow(text, *arguments)
                 return found
             finally:
-                connection.close()
+                self._give_back(line)
         except Exception as error:
             if is_unavailable_by_driver(error):
                 raise DatabaseUnavailable from error
             raise
+
+    async def _take(self) -> PoolProxiedConnection:
+        """A connection that was used a moment ago, or one of which the pool has made sure that it lives."""
+        while self._kept:
+            line, used = self._kept.pop()
+            if monotonic() - used <= TRUSTED_SECONDS and not _is_closed(line):
+                return line
+            line.close()
+        return await self.engine.raw_connection()
+
+    def _give_back(self, line: PoolProxiedConnection) -> None:
+        if len(self._kept) < self.most_kept and not _is_closed(line):
+            self._kept.append(_Kept(line, monotonic()))
+        else:
+            line.close()
+
+
+def _is_closed(line: PoolProxiedConnection) -> bool:
+    driver: Any = line.driver_connection
+    return bool(driver.is_closed())
 
 
 def _compile(statement: Any, dialect: Dialect) -> _Compiled:

@@ -22,7 +22,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from sqlalchemy.util import await_only
 from sqlalchemy.util.concurrency import in_greenlet
 
-from shared.database.direct import Direct
+from shared.database.direct import TRUSTED_SECONDS, Direct
 from shared.database.transaction import transaction
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ _BUSY_MILLISECONDS = 5000
 _POOL_SECONDS = 10
 #: Connections that read a SQLite file at once.
 _READERS = 4
-#: A connection that was used so recently is taken for alive.
-_TRUSTED_SECONDS = 1.0
+#: Of so many connections, one is kept for single statements.
+_POOL_FOR_ONE_KEPT = 4
 _LAST_USE = "routeloom.last_use"
 
 
@@ -106,6 +106,8 @@ class Database:
 
     async def close(self) -> None:
         """Close every connection."""
+        if self._direct is not None:
+            await self._direct.close()
         await self.reader.dispose()
         if self.writer is not self.reader:
             await self.writer.dispose()
@@ -132,7 +134,7 @@ def open_database(settings: DatabaseSettings) -> Database:
             else reader,
             expire_on_commit=False,
         ),
-        _direct=Direct(writer) if reader is writer else None,
+        _direct=Direct(writer, settings.pool_size // _POOL_FOR_ONE_KEPT) if reader is writer else None,
     )
 
 
@@ -150,7 +152,7 @@ def _never_hand_out_the_dead(engine: AsyncEngine) -> None:
             return
         if connection.driver_connection.is_closed():
             raise InvalidatePoolError
-        if monotonic() - used > _TRUSTED_SECONDS:
+        if monotonic() - used > TRUSTED_SECONDS:
             try:
                 alive = engine.dialect.do_ping(connection)
             except engine.dialect.loaded_dbapi.Error:

@@ -103,6 +103,21 @@ async def test_its_connections_go_back_to_the_pool(notes: Database) -> None:
         assert await session.scalar(text("SELECT 1")) == 1
 
 
+async def test_a_few_are_kept_out_of_the_pool_and_come_back_at_the_end(postgres: PostgresServer) -> None:
+    with postgres.database() as url:
+        database = open_database(DatabaseSettings.model_validate({"url": url, "pool_size": 4}))
+        async with database.writer.begin() as connection:
+            await connection.run_sync(Base.metadata.create_all)
+        ident, direct = await a_note(database), direct_of(database)
+        await asyncio.gather(*(direct.first(READ, {"ident": ident}) for _ in range(20)))
+        pool: Any = database.writer.sync_engine.pool
+        assert pool.checkedout() == direct.most_kept == 1
+        await direct.close()
+        assert pool.checkedout() == 0
+        assert await direct.first(READ, {"ident": ident}) is not None
+        await database.close()
+
+
 async def test_a_database_that_is_away_is_said_to_be(tmp_path: Path) -> None:
     with postgres_server(tmp_path / "postgres") as server, server.database() as url:
         database = open_database(DatabaseSettings.model_validate({"url": url}))

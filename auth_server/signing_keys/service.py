@@ -153,11 +153,15 @@ class StandingKeys:
 
     async def sign(self, claims: Mapping[str, Any], typ: str, algorithm: Algorithm = Algorithm.ES256) -> str:
         """A compact JWT by the algorithm's current key."""
-        signer = self.opened.signing.find(algorithm, None)
-        if signer is not None:
-            return sign_compact(signer, claims, typ)
-        async with self.open() as ring:
-            return await ring.sign(claims, typ, algorithm)
+        signing = self.opened.signing
+        signer = signing.find(algorithm, None)
+        if signer is None:
+            async with signing.turn(algorithm):
+                signer = signing.find(algorithm, None)
+                if signer is None:
+                    async with self.open() as ring:
+                        return await ring.sign(claims, typ, algorithm)
+        return sign_compact(signer, claims, typ)
 
 
 @dataclass(frozen=True, slots=True)

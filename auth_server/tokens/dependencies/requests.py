@@ -90,15 +90,20 @@ async def authenticated(request: Request, form: Parameters) -> Client:
     Raises OAuthError.
     """
     await keys_made(request)
-    credentials = read_credentials(request.headers.get("authorization"), form)
+    credentials, address = read_credentials(request.headers.get("authorization"), form), address_of(request)
+    if credentials.assertion is not None:
+        async with writing(request) as services:
+            return await services.clients.authenticate(credentials, address)
     parts: TokenParts = request.app.state.tokens
-    known = parts.resources.known_clients.find(credentials.client_id, Unread.UNREAD)
-    if known is not Unread.UNREAD and credentials.assertion is None:
-        gate = client_gate(parts.resources, parts.failed_secrets)
-        return gate.admit(known, credentials, address_of(request))
-    begin = reading if credentials.assertion is None else writing
-    async with begin(request) as services:
-        return await services.clients.authenticate(credentials, address_of(request))
+    known = parts.resources.known_clients
+    client = known.find(credentials.client_id, Unread.UNREAD)
+    if client is Unread.UNREAD:
+        async with known.turn(credentials.client_id):
+            client = known.find(credentials.client_id, Unread.UNREAD)
+            if client is Unread.UNREAD:
+                async with reading(request) as services:
+                    return await services.clients.authenticate(credentials, address)
+    return client_gate(parts.resources, parts.failed_secrets).admit(client, credentials, address)
 
 
 async def proven_key(request: Request) -> str | None:

@@ -192,6 +192,25 @@ def ours(name: str, database_url: str, kv_url: str | None, directory: Path) -> I
         )
 
 
+@contextmanager
+def floor(name: str) -> Iterator[Served]:
+    """A bare route that only signs; nobody can sign in there."""
+    port = free_loopback_port()
+    origin = f"http://127.0.0.1:{port}"
+    command: list[str | Path] = [sys.executable, "-m", "tests.benchmarks.token_floor", str(port)]
+    with process(command) as server:
+        asyncio.run(answers(origin, "/"))
+        yield Served(
+            name=name,
+            pid=server.pid,
+            origin=origin,
+            token=f"{origin}/token",
+            authorization="",
+            cookies={},
+            people=[],
+        )
+
+
 def _registrations() -> list[dict[str, object]]:
     house = {
         "client_id": "house",

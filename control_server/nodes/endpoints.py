@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import Response, status
 
 from control_server.agents.dependencies import Link
@@ -15,11 +17,13 @@ from control_server.nodes.schemas import (
     NodeRead,
     NodeUpdate,
 )
-from control_server.policy.dependencies import PublisherOf, ReadVersion, tag
+from control_server.policy.dependencies import ReadVersion, tag
 from control_server.policy.schemas import ChangePreview
 from shared.web.routing import Router
 
 router = Router(prefix="/api/v1/nodes", tags=["nodes"])
+
+_GONE: dict[int | str, dict[str, Any]] = {204: {"description": "Deleted; 200 answers a preview"}}
 
 
 @router.get("")
@@ -30,12 +34,15 @@ async def list_nodes(_reader: FleetReader, nodes: Nodes) -> NodeList:
 
 @router.post("", status_code=status.HTTP_201_CREATED)
 async def create_node(
-    writer: FleetWriter, wanted: NodeCreate, nodes: Nodes, facts: Facts, publisher: PublisherOf
-) -> NodeRead:
+    writer: FleetWriter, wanted: NodeCreate, nodes: Nodes, facts: Facts, response: Response
+) -> NodeRead | ChangePreview:
     """Add a node; enrol its agent with an enrolment token."""
     made = await nodes.create(writer, wanted)
     await facts.fill_in(made.node_id)
-    await publisher.publish(writer, f"{made.node_id} was added", None)
+    await facts.publisher.publish(writer, f"{made.node_id} was added", None)
+    if (preview := await facts.publisher.preview()) is not None:
+        response.status_code = status.HTTP_200_OK
+        return preview
     return await nodes.get(made.node_id)
 
 
@@ -70,23 +77,32 @@ async def change_node(
 @router.put("/{node_id}/maintenance")
 async def begin_maintenance(
     writer: FleetWriter, node_id: NodeId, wanted: Maintenance, facts: Facts
-) -> NodeFactsRead:
+) -> NodeFactsRead | ChangePreview:
     """Drain the node (RFC 8326) until the maintenance ends; everybody sees why."""
-    return await facts.begin_maintenance(writer, node_id, wanted)
+    written = await facts.begin_maintenance(writer, node_id, wanted)
+    return await facts.publisher.preview() or written
 
 
 @router.delete("/{node_id}/maintenance")
-async def end_maintenance(writer: FleetWriter, node_id: NodeId, facts: Facts) -> NodeFactsRead:
+async def end_maintenance(
+    writer: FleetWriter, node_id: NodeId, facts: Facts
+) -> NodeFactsRead | ChangePreview:
     """Bring the node back."""
-    return await facts.end_maintenance(writer, node_id)
+    written = await facts.end_maintenance(writer, node_id)
+    return await facts.publisher.preview() or written
 
 
-@router.delete("/{node_id}", status_code=status.HTTP_204_NO_CONTENT)
-async def delete_node(admin: AccessAdmin, node_id: NodeId, nodes: Nodes, facts: Facts, link: Link) -> None:
+@router.delete("/{node_id}", response_model=ChangePreview, responses=_GONE)
+async def delete_node(
+    admin: AccessAdmin, node_id: NodeId, nodes: Nodes, facts: Facts, link: Link
+) -> ChangePreview | Response:
     """Forget a decommissioned node, once its agent runs the empty state."""
     applied = (await nodes.get(node_id)).generation.applied
     await facts.delete(admin, node_id, applied)
+    if (preview := await facts.publisher.preview()) is not None:
+        return preview
     await link.drop(node_id, "The node was deleted.")
+    return Response(status_code=status.HTTP_204_NO_CONTENT)
 
 
 @router.post("/{node_id}/agent/reset", status_code=status.HTTP_204_NO_CONTENT)

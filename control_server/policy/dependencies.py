@@ -15,6 +15,7 @@ from control_server.audit.service import Audit
 from control_server.policy.errors import VersionMissing
 from control_server.policy.repository import PolicyRepository
 from control_server.policy.service import PolicyReader, PolicyService, Publisher
+from shared.database import forget_after_commit
 from shared.kernel.clock import Clock
 from shared.kernel.principal import Principal, Scope
 from shared.web.principals import Require
@@ -50,6 +51,10 @@ async def _publisher(
     async with publishing.turn():
         note = reason or await _typed_reason(request)
         yield await publishing.writing(session, preview=preview, note=note)
+        if preview:
+            # Whatever the endpoint made of it: a preview writes nothing.
+            await session.rollback()
+            forget_after_commit(session)
 
 
 async def _typed_reason(request: Request) -> str:

@@ -13,8 +13,7 @@ from rich.table import Table
 
 from routeloom.cli.asking import Question, ask, print_json
 from routeloom.cli.connection import EXIT_UNREACHABLE, EXIT_USAGE, check, fail, find_connection
-
-app = typer.Typer(no_args_is_help=True, help="Nodes of the fleet.")
+from routeloom.cli.node_facts import app
 
 Server = Annotated[str | None, typer.Option("--server", help="Address of the server; else ROUTELOOM_URL")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the server's answer as JSON")]
@@ -30,7 +29,7 @@ def list_nodes(server: Server = None, as_json: AsJson = False) -> None:
         typer.echo(json.dumps(answer, indent=2))
         return
     if not answer["items"]:
-        typer.echo("No node yet. Make an enrolment token in the portal under Enrolment.")
+        typer.echo("No node yet. Add one with `routeloom nodes add`, or enrol an agent.")
         return
     Console().print(_table(answer["items"]))
 

@@ -82,6 +82,7 @@ class NodeFacts:
         node = await self._find(node_id, lock=True)
         before = read_facts(node)
         if node.maintenance is None:
+            await self.publisher.publish(actor, "maintenance ended", set())
             return before
         node.maintenance = None
         return await self._settle(actor, node, before, ("maintenance.ended", "maintenance ended"))

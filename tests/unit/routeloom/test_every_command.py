@@ -22,6 +22,7 @@ BEGIN_ALONE = {
     "routeloom logout",
     "routeloom simulate",
     "routeloom links change",
+    "routeloom nodes change",
     "routeloom peerings change",
 }
 #: An id may begin with a hyphen there, so an unknown option is taken for one.

@@ -90,6 +90,31 @@ async def test_a_peering_from_its_preview_to_its_end(shell: Shell) -> None:
     assert (await shell.json("peerings", "list"))["total"] == 0
 
 
+async def test_a_node_from_its_first_fact_to_its_end(shell: Shell) -> None:
+    facts = ["--asn", "4242429900", "--number", "7", "--router-id", "172.20.99.7"]
+    places = ["--loopback", "172.20.99.7", "--loopback", "fd42:9900::7", "--endpoint", "2001:db8::7"]
+    prefixes = ["--prefix", "172.20.99.0/27", "--prefix", "172.20.99.32/27", "--prefix", "fd42:9900::/48"]
+    add = ["nodes", "add", "ber1", "--site", "Berlin", *facts, *places, *prefixes]
+    assert "generation 1 would be published" in await shell.run(*add, "--preview")
+    assert "is added" in await shell.run(*add)
+    shown = await shell.json("nodes", "show", "ber1")
+    assert shown["routing"]["prefixes4"] == ["172.20.99.0/27", "172.20.99.32/27"]
+    assert (shown["routing"]["loopback6"], shown["site"]) == ("fd42:9900::7", "Berlin")
+    table = await shell.run("nodes", "show", "ber1")
+    for text in ("Berlin", "4242429900", "172.20.99.0/27, 172.20.99.32/27", "2001:db8::7", "active"):
+        assert text in table
+    await shell.run("nodes", "change", "ber1", "--region", "41", "--prefix", "172.20.99.0/26")
+    kept = (await shell.json("nodes", "show", "ber1"))["routing"]
+    changed = {"region": 41, "prefixes4": ["172.20.99.0/26"]}
+    assert kept == shown["routing"] | changed
+    assert (await shell.run("nodes", "token", "ber1")).startswith("rle_")
+    assert (await shell.json("nodes", "token", "--expires-in", "600"))["node_id"] is None
+    assert "Decommission the node first" in await shell.run("nodes", "delete", "ber1", status=1)
+    await shell.run("nodes", "change", "ber1", "--decommission")
+    assert (await newest(shell.office, "ber1"))["state"]["routing"] is False
+    assert "is deleted" in await shell.run("nodes", "delete", "ber1")
+
+
 async def test_refusals_end_with_their_status(shell: Shell) -> None:
     node, _ = await routed(shell.office, 1)
     bad = (*ADD[:2], "--public-key", "short", *ADD[4:])

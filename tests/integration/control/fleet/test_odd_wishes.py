@@ -9,7 +9,7 @@ import pytest
 
 from tests.integration.control.conftest import signed_in
 from tests.integration.control.enrolment.office import Office
-from tests.integration.control.fleet.yard import OURS, match, newest, peering, routed, wanted
+from tests.integration.control.fleet.yard import OURS, PEER_KEY, match, newest, peering, routed, wanted
 
 PLAIN: dict[str, Any] = {"kind": "plain", "interface": "eth9"}
 
@@ -85,6 +85,11 @@ async def test_a_neighbour_is_somebody_else(lite: Office) -> None:
         body = peering(node, session={field: address})
         told = await refused(lite, "POST", "/peerings", json=body)
         assert told == (422, "invalid_input", [f"session.{field}"])
+    headers = {**await signed_in(lite), "Accept": "text/html"}
+    typed = {"asn": f"AS{OURS}", "public_key": PEER_KEY, "endpoint": "f.example:20099"}
+    page = await lite.outside.post(f"/nodes/{node}/peerings/new", data=typed, headers=headers)
+    assert page.status_code == 422
+    assert "own nodes are joined by a link" in page.text
     made = await wanted(lite, "POST", "/api/v1/peerings", json=peering(node))
     change = {"json": {"session": {"neighbor6": "fe80::1"}}, "headers": match(1)}
     assert (await refused(lite, "PATCH", f"/peerings/{made['id']}", **change))[0] == 422
@@ -227,3 +232,42 @@ async def test_a_form_that_lost_its_fields_is_no_crash(lite: Office) -> None:
         assert page.status_code in {409, 422}, path
     kept = await wanted(lite, "GET", f"/api/v1/peerings/{made['id']}")
     assert kept == made
+
+
+async def test_a_preview_of_whatever_is_written_changes_nothing(lite: Office) -> None:
+    node, _ = await routed(lite, 1)
+    spare, _ = await routed(lite, 2)
+    version = (await wanted(lite, "GET", f"/api/v1/nodes/{spare}/facts"))["version"]
+    gone = {"json": {"lifecycle": "decommissioned"}, "headers": match(version)}
+    await wanted(lite, "PATCH", f"/api/v1/nodes/{spare}", **gone)
+    before = await everything(lite)
+    routing = {"asn": OURS, "number": 3, "loopback4": "172.20.99.3", "loopback6": "fd42:9900::3"}
+    for method, path, body in (
+        ("POST", "/nodes", {"node_id": "late", "routing": routing}),
+        ("PUT", f"/nodes/{node}/maintenance", {"reason": "disks"}),
+        ("DELETE", f"/nodes/{node}/maintenance", None),
+        ("DELETE", f"/nodes/{spare}", None),
+        ("POST", "/peerings", peering(node)),
+        ("POST", f"/nodes/{node}/generations/1/rollback", None),
+    ):
+        answer = await wanted(lite, method, f"/api/v1{path}?preview=true", json=body)
+        assert {"preview_id", "nodes"} <= answer.keys(), path
+        assert await everything(lite) == before, path
+    headers = {**await signed_in(lite), "Accept": "text/html"}
+    await lite.outside.post(f"/nodes/{node}/maintenance?preview=true", data={}, headers=headers)
+    assert await everything(lite) == before
+    await wanted(lite, "PUT", f"/api/v1/nodes/{node}/maintenance", json={"reason": "disks"})
+    assert (await newest(lite, node))["state"]["node"]["draining"] is True
+
+
+async def everything(office: Office) -> list[Any]:
+    paths = ("/nodes", "/peerings", "/nodes/r1/facts", "/nodes/r2/facts", "/nodes/r1/generations")
+    return [await wanted(office, "GET", f"/api/v1{path}") for path in paths]
+
+
+async def test_every_route_that_offers_a_preview_answers_one(lite: Office) -> None:
+    for path, operations in lite.app.openapi()["paths"].items():
+        for method, operation in operations.items():
+            offered = any(each["name"] == "preview" for each in operation.get("parameters", ()))
+            if offered and method != "get":
+                assert "ChangePreview" in str(operation["responses"]), f"{method} {path}"

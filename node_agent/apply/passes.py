@@ -19,6 +19,7 @@ from node_agent.apply.links.acting import carry_out
 from node_agent.apply.links.observing import HostLinks, observe_links
 from node_agent.apply.links.planning import Action, LinkPlan, OwnSecrets, plan_links
 from node_agent.apply.links.resolving import Resolver
+from node_agent.apply.proof import sessions_of, standing, to_be_proven
 from node_agent.apply.store import Achieved, ApplyStore
 from node_agent.bird.client import conversing
 from shared.kernel.clock import Clock
@@ -123,6 +124,9 @@ class Pass:
         achieved = host.store.achieved().with_links(plan, finished=True)
         update = {"generation": self.published.generation, "identity": bundle.identity}
         self._keep(achieved.model_copy(update=update), plan)
+        if to_be_proven(self.published.state):
+            async with self._during("validation"):
+                await self._judge_anew(bundle)
 
     async def _stage(self, bundle: Bundle) -> Path:
         places = self.host.places
@@ -152,6 +156,17 @@ class Pass:
             async with self._during("reload"):
                 old = self.host.places.main_of(str(before)).parent
                 self.actions += await self.host.switch.reload(sessions_with_other_limits(old, bundle))
+
+    async def _judge_anew(self, bundle: Bundle) -> None:
+        """Run the import filters again where caches prove themselves since the last pass, or no more."""
+        host, achieved = self.host, self.host.store.achieved()
+        async with conversing(host.switch.socket) as conversation:
+            now = await standing(conversation)
+        if now == achieved.proof:
+            return
+        if achieved.proof:
+            self.actions += await host.switch.reload(sessions_of(bundle))
+        host.store.keep_achieved(achieved.model_copy(update={"proof": now}))
 
     async def _go_back(self) -> None:
         """What runs stays if it is ours; a stranger's configuration gives way to the last good one."""

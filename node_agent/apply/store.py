@@ -29,6 +29,8 @@ class Achieved(BaseModel):
     generation: int | None = None
     #: The configuration that BIRD was last proven to run.
     identity: str | None = None
+    #: How the proof of the origin authorisations stood when routes were last judged by it.
+    proof: str = ""
     owned: frozenset[str] = frozenset()
     lent: dict[str, tuple[tuple[str, str | None], ...]] = {}
 

@@ -6,22 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Exists,
-    Index,
-    bindparam,
-    delete,
-    exists,
-    func,
-    literal,
-    not_,
-    select,
-    update,
-)
+from sqlalchemy import Connection, Index, delete
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from registry_server.objects.models import (
@@ -33,6 +20,7 @@ from registry_server.objects.models import (
     RouteRow,
     TextRow,
 )
+from registry_server.objects.repository import statements
 from registry_server.objects.rules.paths import FILTERS
 from registry_server.objects.schemas import ROUTE_CLASSES, IndexCounts, IndexRows, ProblemCode, Tally
 from registry_server.tables import insert_rows
@@ -40,10 +28,10 @@ from shared.database.migrations import ONLY_ON
 
 #: Bound parameters of one statement: the smallest limit of either database is far above.
 _CHUNK = 500
-_TABLES = (ObjectRow, ReferenceRow, RouteRow, NetworkRow, TextRow, ProblemRow, FilterRow)
 _NETWORK_CLASSES = frozenset({"inetnum", "inet6num"})
 _FILTERS = frozenset(path.decode() for path in FILTERS)
-_REFERENCES = ReferenceRow.metadata.tables[ReferenceRow.__tablename__]
+#: No object has so high a number.
+_NONE = 1 << 62
 Item = TypeVar("Item")
 
 
@@ -55,13 +43,13 @@ class IndexRepository:
 
     async def next_id(self) -> int:
         """The number of the next new object."""
-        highest = await self.session.scalar(select(func.max(ObjectRow.id)))
+        highest = await self.session.scalar(statements.HIGHEST_ID)
         return (highest or 0) + 1
 
     async def clear(self) -> None:
         """Remove everything."""
-        for model in _TABLES:
-            await self.session.execute(delete(model))
+        for table in statements.TABLES:
+            await self.session.execute(delete(table))
 
     async def without_indexes(self) -> None:
         """Until `with_indexes` of the same transaction, store without them where that hinders no reader.
@@ -77,9 +65,7 @@ class IndexRepository:
     async def _each_index(self, act: Callable[[Index, Connection], None]) -> None:
         connection = await self.session.connection()
         if connection.dialect.name == "sqlite":
-            indexes = [
-                each for model in _TABLES for each in model.metadata.tables[model.__tablename__].indexes
-            ]
+            indexes = [each for table in statements.TABLES for each in table.indexes]
             for index in sorted(indexes, key=lambda each: str(each.name)):
                 if ONLY_ON not in index.info:
                     await connection.run_sync(partial(act, index))
@@ -88,34 +74,30 @@ class IndexRepository:
         """Remove what was stored for the paths, and take it off the tally; the folded keys that went."""
         gone: set[str] = set()
         for some in _chunks(paths):
-            wanted = delete(ObjectRow).where(ObjectRow.path.in_(some))
-            found = await self._ended(
-                wanted.returning(ObjectRow.id, ObjectRow.folded, ObjectRow.object_class)
-            )
+            among = {"paths": some}
+            found = (await self.session.execute(statements.REMOVE_OBJECTS, among)).all()
             gone.update(row.folded for row in found)
             classes = Counter(row.object_class for row in found)
             tally.objects.subtract(classes)
             if found:
                 await self._remove_derived([row.id for row in found], frozenset(classes), tally)
-            problems = delete(ProblemRow).where(ProblemRow.path.in_(some)).returning(ProblemRow.code)
-            tally.problems.subtract(row.code for row in await self._ended(problems))
+            tally.problems.subtract(
+                list(await self.session.scalars(statements.REMOVE_PROBLEMS, among)),
+            )
             if not _FILTERS.isdisjoint(some):
-                await self.session.execute(delete(FilterRow).where(FilterRow.path.in_(some)))
+                await self.session.execute(statements.REMOVE_FILTERS, among)
         return gone
 
     async def _remove_derived(self, idents: Sequence[int], classes: frozenset[str], tally: Tally) -> None:
         """Only from the tables that objects of these classes are in."""
-        await self.session.execute(delete(ReferenceRow).where(ReferenceRow.object_id.in_(idents)))
-        await self.session.execute(delete(TextRow).where(TextRow.object_id.in_(idents)))
+        among = {"idents": idents}
+        await self.session.execute(statements.REMOVE_REFERENCES, among)
+        await self.session.execute(statements.REMOVE_TEXTS, among)
         if not classes.isdisjoint(_NETWORK_CLASSES):
-            await self.session.execute(delete(NetworkRow).where(NetworkRow.object_id.in_(idents)))
+            await self.session.execute(statements.REMOVE_NETWORKS, among)
         if not classes.isdisjoint(ROUTE_CLASSES.values()):
-            routes = delete(RouteRow).where(RouteRow.object_id.in_(idents)).returning(RouteRow.family)
-            tally.routes.subtract(ROUTE_CLASSES[row.family] for row in await self._ended(routes))
-
-    async def _ended(self, statement: Any) -> Sequence[Any]:
-        """What a DELETE … RETURNING gave back."""
-        return (await self.session.execute(statement, execution_options={"synchronize_session": False})).all()
+            families = await self.session.scalars(statements.REMOVE_ROUTES, among)
+            tally.routes.subtract(ROUTE_CLASSES[family] for family in families)
 
     async def insert(self, rows: IndexRows) -> None:
         """Store the rows."""
@@ -130,46 +112,27 @@ class IndexRepository:
     async def mark_dangling(self, named: Sequence[tuple[str, str]]) -> None:
         """Mark the references that name one of these keys with exactly these classes."""
         if named:
-            statement = update(_REFERENCES).where(
-                _REFERENCES.c.target == bindparam("named"), _REFERENCES.c.classes == bindparam("of")
-            )
             values = [{"named": target, "of": classes} for target, classes in named]
-            await self.session.execute(statement.values(dangling=True), values)
+            await self.session.execute(statements.MARK_DANGLING, values)
 
     async def mark_dangling_among(self, folded: Sequence[str], first_id: int) -> None:
         """Mark again the references that name one of the keys, and those of objects from `first_id` on."""
-        which: ColumnElement[bool] = ReferenceRow.object_id >= first_id
         for some in _chunks(folded) if folded else [()]:
-            wrong = ReferenceRow.dangling == _answered()
-            statement = update(ReferenceRow).where(which | ReferenceRow.target.in_(some), wrong)
-            await self.session.execute(
-                statement.values(dangling=not_(ReferenceRow.dangling)),
-                execution_options={"synchronize_session": False},
-            )
-            which = literal(value=False)
+            await self.session.execute(statements.MARK_AMONG, {"first_id": first_id, "keys": some})
+            first_id = _NONE
 
     async def analyze(self) -> None:
         """Tell PostgreSQL what a load has put in: until it looks by itself, it plans for empty tables."""
         connection = await self.session.connection()
         if connection.dialect.name == "postgresql":
-            names = ", ".join(model.__tablename__ for model in _TABLES)
+            names = ", ".join(table.name for table in statements.TABLES)
             await connection.exec_driver_sql(f"ANALYZE {names}")
 
     async def settle(self, tally: Tally) -> IndexCounts:
         """The tally as it stands, with the references that lead nowhere, which an index counts quickly."""
-        dangling = await self.session.scalar(
-            select(func.count()).select_from(ReferenceRow).where(ReferenceRow.dangling)
-        )
+        dangling = await self.session.scalar(statements.COUNT_DANGLING)
         tally.problems[ProblemCode.DANGLING_REFERENCE.value] = dangling or 0
         return tally.counts()
-
-
-def _answered() -> Exists:
-    """An object of those classes has the key."""
-    return exists().where(
-        ObjectRow.folded == ReferenceRow.target,
-        (" " + ReferenceRow.classes + " ").like("% " + ObjectRow.object_class + " %"),
-    )
 
 
 def _chunks(items: Sequence[Item]) -> Iterator[Sequence[Item]]:

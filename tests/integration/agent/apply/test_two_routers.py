@@ -108,6 +108,30 @@ def test_a_change_of_policy_flaps_nothing_and_a_new_session_leaves_the_others(
     assert "rl_spare" not in one.ask("show protocols")
 
 
+def test_routes_are_judged_anew_once_caches_prove_themselves(pair: tuple[Router, Router]) -> None:
+    one, two = pair
+    # Stands in for a cache: what it says is in the same table, and it comes when the test says so.
+    local = one.directory / "local" / "stand_in.conf"
+    said = f"route 172.21.99.0/26 max 29 as {OURS};"
+    local.write_text(f"protocol static stand_in {{ disabled; roa4 {{ table rl_roa4; }}; {said} }}\n")
+    away = {"name": "away", "host": "127.0.0.1", "port": 9}
+    proven = {"node": {"proof4": "172.21.99.0/26"}, "roa": {"mode": "strict", "servers": [away]}}
+    state = state_of(one, two, 1, **proven)
+    try:
+        assert one.apply(state).result.status is ApplyState.APPLIED
+        one.wait_for("rl_two")
+        before = one.since("rl_two")
+        assert one.apply(state, again=True).result.actions == ()
+        for change in ("enable stand_in", "disable stand_in"):
+            one.ask(change)
+            assert one.apply(state, again=True).result.actions == ("reloaded rl_two",)
+            assert one.apply(state, again=True).result.actions == ()
+        assert one.since("rl_two").same_as(before)
+    finally:
+        local.unlink()
+        one.apply(state_of(one, two, 1))
+
+
 def test_what_bird_refuses_is_no_success_and_the_last_good_goes_on(pair: tuple[Router, Router]) -> None:
     one, two = pair
     good = one.ask("eval RL_CONFIG")

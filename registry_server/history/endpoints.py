@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
 
-from registry_server.conditional import IfChanged
+from registry_server.conditional.dependencies import IfChanged
 from registry_server.history.dependencies import History, Page
 from registry_server.history.rules.places import path_of
 from registry_server.history.schemas import ChangeDetail, HistoryPage

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
-from registry_server.conditional import IfChanged
+from registry_server.conditional.dependencies import IfChanged
 from registry_server.lookup.dependencies import Key, ObjectClass
 from registry_server.policy.dependencies import Policy
 from registry_server.policy.schemas import PolicyAnswer, PolicyQuestion

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from registry_server.conditional import IfChanged
+from registry_server.conditional.dependencies import IfChanged
 from registry_server.roas.dependencies import IfNewer, Roas
 from registry_server.roas.schemas import RoaFormat, RoaProblemList, RoaProblemRead, RoaStatus
 from registry_server.roas.service.reading import status_of

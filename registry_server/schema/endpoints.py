@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
-from registry_server.conditional import IfChanged
+from registry_server.conditional.dependencies import IfChanged
 from registry_server.lookup.dependencies import ObjectClass, Page
 from registry_server.schema.dependencies import Schemas
 from registry_server.schema.schemas import ClassSchema, FindingPage, SchemaList

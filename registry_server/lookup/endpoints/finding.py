@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 
-from registry_server.conditional import IfChanged
+from registry_server.conditional.dependencies import IfChanged
 from registry_server.lookup.dependencies import Findings, Page
 from registry_server.lookup.schemas import AsSetExpansion, Match, PrefixAnswer, SearchPage
 from shared.web.problems import Problem

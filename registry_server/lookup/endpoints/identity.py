@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
 
-from registry_server.conditional import IfChanged
+from registry_server.conditional.dependencies import IfChanged
 from registry_server.lookup.dependencies import Identities
 from shared.protocol.registry import AsnIdentities, Identity
 from shared.web.problems import Problem

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from registry_server.conditional import IfChanged
+from registry_server.conditional.dependencies import IfChanged
 from registry_server.lookup.dependencies import Catalogue, Key, LinkPage, ObjectClass, Page
 from registry_server.lookup.schemas import BacklinkPage, ObjectPage, ObjectRead, ProblemPage
 from registry_server.objects.schemas import ProblemCode, Severity

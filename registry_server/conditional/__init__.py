@@ -1,0 +1,1 @@
+"""Conditional requests: who has an answer already is not sent it again."""

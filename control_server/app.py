@@ -172,7 +172,7 @@ def _assemble(app: FastAPI, resources: ControlResources) -> Assembled:
     traffic_tasks.hear(switchboard, resources)
     app.state.table_keeper = table_keeper(resources, flap_tasks.best_paths(resources))
     routing_tasks.hear(switchboard, app.state.table_keeper)
-    desired_state_socket.hear(switchboard, resources, link)
+    desired_state_socket.hear(switchboard, resources)
     operator_dependencies.prepare(app, resources)
     app.state.fleet_pulse = FleetPulse(lambda: what_pages_show(resources, link))
     return Assembled(

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from typing import cast as cast_type
 
-from sqlalchemy import Interval, Text, cast, delete, func, literal, select, update
+from sqlalchemy import Interval, Text, bindparam, cast, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.agents.models import Agent, AgentToken
 from control_server.agents.schemas import LinkTimes
+from shared.database import UtcDateTime
 from shared.protocol.frames import AgentHello
+
+if TYPE_CHECKING:
+    from sqlalchemy import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +122,25 @@ class AgentRepository:
         return changed is not None
 
     async def write_last_seen(self, ages: Mapping[str, timedelta], now: datetime) -> None:
-        """Move `last_seen_at` forward, never back, by the clock that every process shares."""
+        """Move `last_seen_at` forward, never back, by the clock that every process shares.
+
+        All processes take the rows in the same order.
+        """
+        agents = cast_type("Table", Agent.__table__)
         shared = self._by_the_shared_clock(now)
-        for node_id, age in ages.items():
-            at = shared - (literal(age, Interval()) if self._has_a_shared_clock else age)
-            await self.session.execute(
-                update(Agent)
-                .where(Agent.node_id == node_id, (Agent.last_seen_at.is_(None)) | (Agent.last_seen_at < at))
-                .values(last_seen_at=at)
-            )
+        by_its_clock = self._has_a_shared_clock
+        at = (
+            shared - bindparam("age", type_=Interval())
+            if by_its_clock
+            else bindparam("at", type_=UtcDateTime())
+        )
+        forward = (agents.c.last_seen_at.is_(None)) | (agents.c.last_seen_at < at)
+        moved = update(agents).where(agents.c.node_id == bindparam("node"), forward).values(last_seen_at=at)
+        value = "age" if by_its_clock else "at"
+        await self.session.execute(
+            moved,
+            [{"node": node, value: age if by_its_clock else now - age} for node, age in sorted(ages.items())],
+        )
 
     @property
     def _has_a_shared_clock(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -36,6 +36,7 @@ from control_server.peerings.service import PeeringRegister
 from control_server.policy.dependencies import WritingOf, policy_reader
 from control_server.policy.errors import FactsBusy
 from control_server.resources import ControlResources
+from shared.kernel.gathering import Gathering
 from shared.kernel.principal import SYSTEM, Principal, Scope
 from shared.protocol.desired_state.document import PublishedState
 from shared.protocol.frames import DesiredStateUpdated
@@ -68,6 +69,12 @@ class Publishing:
     link: AgentLink
     ring: Doorbell
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    #: Agents that have come and are not published for yet.
+    _comers: Gathering[None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Let those who come gather."""
+        object.__setattr__(self, "_comers", Gathering(self._republish))
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
@@ -122,10 +129,21 @@ class Publishing:
         return PublishedStates(self.resources.cache, load)
 
     async def republish(self, connection: AgentConnection) -> None:
-        """An agent has come, maybe with new keys: what follows from them is published."""
+        """An agent has come, maybe with new keys: what follows from them is published.
+
+        The whole fleet may follow from them. When many agents come at once, one pass serves all who wait.
+        """
+        await self._comers.of(connection.node_id)
+
+    async def _republish(self, node_ids: Collection[str]) -> Mapping[str, None]:
+        first, *others = sorted(node_ids)
+        who = f"the agent of {first} has told its keys"
+        if others:
+            who = f"the agents of {first} and {len(others)} more have told their keys"
         async with self.resources.database.transaction() as session:
             publisher = await self.writing(session)
-            await publisher.publish(SYSTEM, f"the agent of {connection.node_id} has told its keys", None)
+            await publisher.publish(SYSTEM, who, None)
+        return {}
 
     def _show(self) -> PlanShow:
         @asynccontextmanager

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from control_server.agents.service import AgentConnection, AgentLink, Switchboard
-from control_server.nodes.dependencies import reading_nodes
+from control_server.agents.service import AgentConnection, Switchboard
+from control_server.nodes.dependencies import newest_generations
 from control_server.resources import ControlResources
 from shared.protocol.frames import DesiredStateUpdated, Heartbeat
 
 
-def hear(switchboard: Switchboard, resources: ControlResources, link: AgentLink) -> None:
+def hear(switchboard: Switchboard, resources: ControlResources) -> None:
     """Ring for every agent whose heartbeat says that it runs an older generation than the newest."""
+    newest = newest_generations(resources)
 
     async def remind(connection: AgentConnection, beat: Heartbeat) -> None:
-        async with reading_nodes(resources, link) as nodes:
-            node = await nodes.find(connection.node_id)
-        if node is not None and node.generation > (beat.applied_generation or 0):
-            connection.send(DesiredStateUpdated(generation=node.generation))
+        generation = await newest.of(connection.node_id)
+        if generation is not None and generation > (beat.applied_generation or 0):
+            connection.send(DesiredStateUpdated(generation=generation))
 
     switchboard.hear(Heartbeat, remind)

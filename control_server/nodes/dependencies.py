@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated
@@ -19,6 +19,7 @@ from control_server.nodes.service import NodeFacts, NodeRegister, NodeService
 from control_server.nodes.store import AsNames
 from control_server.policy.dependencies import PublisherOf
 from control_server.resources import ControlResources
+from shared.kernel.gathering import Gathering
 from shared.kernel.principal import Principal, Scope
 from shared.web.principals import Require
 from shared.web.transactions import Session
@@ -53,6 +54,16 @@ async def reading_nodes(resources: ControlResources, link: AgentLink) -> AsyncIt
     async with resources.database.reading() as session:
         agents, audit = directory(session, link), audit_service(session, resources.now)
         yield NodeService(NodeRepository(session), agents, audit, resources.now)
+
+
+def newest_generations(resources: ControlResources) -> Gathering[int]:
+    """The newest generation of a node, 0 for none, for those who hear from many at once."""
+
+    async def look_up(node_ids: Collection[str]) -> Mapping[str, int]:
+        async with resources.database.reading() as session:
+            return await NodeRepository(session).generations(node_ids)
+
+    return Gathering(look_up)
 
 
 async def fleet_as_text(resources: ControlResources, link: AgentLink) -> str:

@@ -47,23 +47,11 @@ def configure_logs(*, level: str = "INFO", form: LogFormat = LogFormat.JSON) -> 
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.StackInfoRenderer(),
     ]
-    last: list[Processor]
-    if form is LogFormat.JSON:
-        last = [structlog.processors.format_exc_info, drop_secrets, structlog.processors.JSONRenderer()]
-    else:
-        # Plain tracebacks: the richer ones print local variables, secrets among them.
-        last = [
-            structlog.processors.format_exc_info,
-            drop_secrets,
-            structlog.dev.ConsoleRenderer(
-                colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
-            ),
-        ]
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=before,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_last(form)],
         )
     )
     root = logging.getLogger()
@@ -82,3 +70,17 @@ def configure_logs(*, level: str = "INFO", form: LogFormat = LogFormat.JSON) -> 
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
+
+
+def _last(form: LogFormat) -> list[Processor]:
+    """What makes a line of an event."""
+    if form is LogFormat.JSON:
+        return [structlog.processors.format_exc_info, drop_secrets, structlog.processors.JSONRenderer()]
+    # Plain tracebacks: the richer ones print local variables, secrets among them.
+    return [
+        structlog.processors.format_exc_info,
+        drop_secrets,
+        structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+        ),
+    ]

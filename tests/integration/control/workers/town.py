@@ -101,7 +101,11 @@ async def town(world: World, cache_url: str | None = None) -> AsyncIterator[Town
         auth = await stack.enter_async_context(open_auth(auths, world.clock))
         await serve("auth", create_auth(auths, auth))
         limits = {"requests_per_minute": _MANY, "failures_per_minute": _MANY}
-        controls = ControlSettings.model_validate(world.settings("control", api_tokens=limits))
+        # Sixty rounds of everything are more failed sign-ins than anybody makes.
+        sign_in = {"failures_per_address": _MANY, "refusals_per_address": _MANY}
+        controls = ControlSettings.model_validate(
+            world.settings("control", api_tokens=limits, sign_in=sign_in)
+        )
         controls = controls.model_copy(update=found)
         control = await stack.enter_async_context(open_control(controls, world.clock))
         await ensure_admin_token(control)

@@ -21,6 +21,7 @@ from control_server.desired_state import pages as desired_state_pages
 from control_server.desired_state import socket as desired_state_socket
 from control_server.desired_state.dependencies import open_publishing
 from control_server.desired_state.schemas import MAX_REQUEST_BYTES
+from control_server.door import SIGN_IN_PATH, pages_of_portal
 from control_server.enrolment import endpoints as enrolment_endpoints
 from control_server.enrolment import pages as enrolment_pages
 from control_server.flaps import endpoints as flap_endpoints
@@ -69,12 +70,15 @@ from shared.kernel.clock import utc_now
 from shared.kernel.loops import Loop
 from shared.protocol.frames import MAX_FRAME_BYTES
 from shared.web.app import Assembled, ServiceSpec, build_app, given_or_opened
-from shared.web.navigation import CONTROL_NAVIGATION
 from shared.web.page_routes import pages_router
-from shared.web.pages import PageOptions, build_pages
+from shared.web.pages import Pages
 from shared.web.runtime_state import runtime_state_router
 
+#: The first pages that people ask for come first: a request has the routes of every router before its own
+#: analysed, once.
 ROUTERS = (
+    portal_pages.router,
+    operator_pages.router,
     node_endpoints.router,
     enrolment_endpoints.tokens,
     enrolment_endpoints.registrations,
@@ -105,11 +109,9 @@ ROUTERS = (
     incident_endpoints.router,
     alert_endpoints.router,
     job_endpoints.router,
-    operator_pages.router,
     portal_endpoints.router,
-    portal_pages.router,
     node_pages.router,
-    peering_pages.router,
+    *peering_pages.ROUTERS,
     policy_pages.router,
     ipam_pages.router,
     desired_state_pages.router,
@@ -126,19 +128,11 @@ ROUTERS = (
 )
 
 
-def create_app(settings: ControlSettings, resources: ControlResources | None = None) -> FastAPI:
+def create_app(
+    settings: ControlSettings, resources: ControlResources | None = None, pages: Pages | None = None
+) -> FastAPI:
     """Build the application; `resources` that are given stay open at its end."""
-    pages = build_pages(
-        ["control_server"],
-        PageOptions(
-            navigation=CONTROL_NAVIGATION,
-            sign_out_path="/sign-out",
-            site_name=settings.fleet_name,
-            public_address=settings.web.public_url,
-            now=resources.now if resources else utc_now,
-        ),
-    )
-
+    pages = pages or pages_of_portal(settings, resources.now if resources else utc_now)
     app = build_app(
         ServiceSpec(
             name="control",
@@ -149,7 +143,7 @@ def create_app(settings: ControlSettings, resources: ControlResources | None = N
             open_resources=given_or_opened(resources, lambda: open_resources(settings)),
             assemble=_assemble,
             pages=pages,
-            sign_in_path="/sign-in",
+            sign_in_path=SIGN_IN_PATH,
             body_limits={
                 "/api/v1/previews": MAX_REQUEST_BYTES,
                 "/api/v1/agent/reports/prefixes": MAX_FRAME_BYTES,

@@ -12,6 +12,7 @@ def prepare(part: str, *, interpreter_chosen: bool) -> None:
     environment.create(interpreter_chosen=interpreter_chosen)
     environment.install_requirements(part)
     environment.install_project()
+    environment.compile_project()
     assets.build()
     assets.pack()
     if part == "test":

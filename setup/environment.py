@@ -79,15 +79,20 @@ def install_project() -> None:
         return
     say("installing the project itself into .venv")
     _pip("install", "--no-deps", "--no-index", "--no-build-isolation", "--editable", str(ROOT))
-    _compile()
     set_stamp(STAMPS / "project", key)
 
 
-def _compile() -> None:
-    """Make the byte code of our own packages, as pip has done for the others: the first start is quicker."""
-    packages = sorted(path.parent.name for path in ROOT.glob("*/__init__.py"))
+def compile_project() -> None:
+    """Make the byte code of our own packages, as pip has done for the others: no start compiles anything."""
+    packages = sorted(path.parent for path in ROOT.glob("*/__init__.py") if path.parent.name != "tests")
+    sources = sorted(path for package in packages for path in package.rglob("*.py"))
+    # By the time and size of each, as the interpreter tells whether byte code is of its source.
+    key = content_key([], *(f"{path} {(told := path.stat()).st_mtime_ns} {told.st_size}" for path in sources))
+    if stamped(STAMPS / "compiled", key):
+        return
     with suppress(ProgramFailed):  # what cannot be compiled or kept now is compiled at the start
-        run([PYTHON, "-m", "compileall", "-q", "-x", "node_modules", *packages])
+        run([PYTHON, "-m", "compileall", "-q", "-x", "node_modules", *(each.name for each in packages)])
+        set_stamp(STAMPS / "compiled", key)
 
 
 def _pip(*arguments: str) -> None:

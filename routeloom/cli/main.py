@@ -65,6 +65,7 @@ def lite(
 ) -> None:
     """Run the three services in one process with sample data and a local agent."""
     gc.disable()  # What imports make stays; looking for waste in it costs a tenth of the start.
+    importlib.import_module("routeloom.lite.later_models").build_models_when_used()
     runner = importlib.import_module("routeloom.lite.runner")
     runner.run_lite(port=port, home=home, log_level=log_level, public_url=public_url)
 

@@ -1,7 +1,8 @@
 """One origin for three services: requests go by path prefix, paths unchanged.
 
 No Mount and no root_path: both lose lifespan state or warn, and every service serves its full paths. The
-applications that are given have their lifespans here; a `Later` comes up and goes down by itself.
+applications that are given have their lifespans here; a `Later` comes up and goes down by itself. Until
+control is there, a door of its own answers whoever is not signed in yet.
 """
 
 from __future__ import annotations
@@ -23,16 +24,21 @@ if TYPE_CHECKING:
 _AUTH = ("/auth", "/.well-known/oauth-authorization-server/auth", "/.well-known/openid-configuration/auth")
 _REGISTRY = ("/registry",)
 _READY = "/readyz"
+_DOOR = ("/session-link/", "/static/")
+_CREDENTIALS = {b"cookie", b"authorization"}
 
 
 class Dispatcher:
     """The ASGI application of Lite."""
 
-    def __init__(self, control: FastAPI, auth: Application, registry: Application) -> None:
+    def __init__(
+        self, control: Application, auth: Application, registry: Application, door: FastAPI | None = None
+    ) -> None:
         """Dispatch between the three; everything that is not auth's or registry's is control's."""
         self._control = control
+        self._door = door
         self._prefixes = [*((prefix, auth) for prefix in _AUTH), *((p, registry) for p in _REGISTRY)]
-        self._apps = (registry, auth, control)
+        self._apps = (registry, auth, control, *((door,) if door else ()))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, socket or the lifespan."""
@@ -42,11 +48,18 @@ class Dispatcher:
             body = {"status": "not_ready", "starting": missing}
             await JSONResponse(body, 503, headers={"Retry-After": "1"})(scope, receive, send)
         else:
-            await self._owner(scope["path"])(scope, receive, send)
+            owner = self._owner(scope["path"])
+            if self._door and owner is self._control and self._waits(owner) and _at_the_door(scope):
+                owner = self._door
+            await owner(scope, receive, send)
 
     def _missing(self) -> list[str]:
         """The whole is ready when every part of it is."""
-        return [app.name for app in self._apps if isinstance(app, Later) and app.app is None]
+        return [app.name for app in self._apps if isinstance(app, Later) and self._waits(app)]
+
+    @staticmethod
+    def _waits(app: Application) -> bool:
+        return isinstance(app, Later) and app.app is None
 
     def _owner(self, path: str) -> Application:
         for prefix, app in self._prefixes:
@@ -75,3 +88,13 @@ class Dispatcher:
                 await app.go_away()
             else:
                 await go_away(app)
+
+
+def _at_the_door(scope: Scope) -> bool:
+    """Whether this is a page on the way in, or the first page for somebody who brings no credentials."""
+    if scope["type"] != "http" or scope["method"] not in {"GET", "HEAD"}:
+        return False
+    path: str = scope["path"]
+    if path == "/":
+        return not any(name in _CREDENTIALS for name, _ in scope["headers"])
+    return path == "/sign-in" or path.startswith(_DOOR)

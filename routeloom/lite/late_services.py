@@ -1,6 +1,6 @@
-"""The services that come up after the portal answers: sign-in first, then the registry.
+"""The services that come up after the door answers: the fleet first, then sign-in, then the registry.
 
-Importing and building them is most of a start. A thread does it, so that the portal answers meanwhile; their
+Importing and building them is most of a start. A thread does it, so that the door answers meanwhile; their
 modules are named here by strings or inside functions, and nowhere else in Lite's way to its address.
 """
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from control_server.access import ControlAuthenticator
 from routeloom.lite.later import Later
 from shared.database import open_database
 from shared.database.migrations import upgrade
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from auth_server.resources import AuthResources
+    from control_server.resources import ControlResources
     from routeloom.lite.configuration import LiteSettings
     from routeloom.lite.home import Home
     from shared.database import DatabaseSettings
-    from shared.web.principals import Authenticator
+    from shared.web.pages import Pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +41,33 @@ class Arrived:
 
 
 class LateServices:
-    """Sign-in and registry of one Lite."""
+    """Fleet, sign-in and registry of one Lite."""
 
-    def __init__(self, home: Home, settings: LiteSettings, authenticate: Authenticator) -> None:
-        """`authenticate` knows whose token a caller of the registry bears."""
+    def __init__(self, home: Home, settings: LiteSettings, control: ControlResources, pages: Pages) -> None:
+        """`control` is what the door has opened already, `pages` what it draws."""
+        self.control = Later("fleet")
         self.auth = Later("sign-in")
         self.registry = Later("registry")
         self._home = home
         self._settings = settings
-        self._authenticate = authenticate
+        self._resources = control
+        self._pages = pages
 
     @asynccontextmanager
     async def up(self) -> AsyncIterator[Arrived]:
         """Both serve inside of this."""
         async with AsyncExitStack() as stack:
+            await self._bring_up_control(stack)
             resources = await self._bring_up_auth(stack)
             registry = await self._bring_up_registry(stack)
             yield Arrived(await _invitation(resources), registry)
+
+    async def _bring_up_control(self, stack: AsyncExitStack) -> None:
+        await asyncio.to_thread(import_module, "control_server.app")
+        from control_server.app import create_app  # noqa: PLC0415 - the thread has imported it
+
+        app = await asyncio.to_thread(create_app, self._resources.settings, self._resources, self._pages)
+        await stack.enter_async_context(self.control.serving(app))
 
     async def _bring_up_auth(self, stack: AsyncExitStack) -> AuthResources:
         await asyncio.to_thread(import_module, "auth_server.commands")
@@ -80,7 +92,8 @@ class LateServices:
             await commands.seed(settings)
         from registry_server.app import create_app  # noqa: PLC0415 - the thread has imported it
 
-        app = await asyncio.to_thread(create_app, settings, authenticate=self._authenticate)
+        authenticate = ControlAuthenticator(self._resources)
+        app = await asyncio.to_thread(create_app, settings, authenticate=authenticate)
         await stack.enter_async_context(self.registry.serving(app))
         return app
 

@@ -41,6 +41,10 @@ class Later:
         """The application, once requests reach it."""
         return self._app if self._is_up.is_set() else None
 
+    async def arrived(self) -> None:
+        """Return once requests reach it."""
+        await self._is_up.wait()
+
     @asynccontextmanager
     async def serving(self, app: FastAPI) -> AsyncIterator[None]:
         """Let requests reach it, from the end of its own start to the beginning of its end."""

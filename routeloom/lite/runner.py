@@ -1,29 +1,28 @@
-"""Starting Lite: lock, listen, serve the portal, say where it is; then the other services and the agent."""
+"""Starting Lite: lock, listen, serve the way in, say where it is; then the services and the agent."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import typer
 from pydantic import ValidationError
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 
-from control_server.access import ControlAuthenticator
-from control_server.app import create_app as create_control
-from control_server.commands import ensure_admin_token, make_session_link
+from control_server.door import create_door, pages_of_portal
 from control_server.resources import ControlResources
 from control_server.resources import open_resources as open_control
 from control_server.settings import ControlSettings
+from control_server.ways_in import ensure_admin_token, make_session_link
 from routeloom.lite.configuration import Addresses, LiteSettings, lite_settings
 from routeloom.lite.dispatcher import Dispatcher
 from routeloom.lite.errors import PublicUrlRefused
 from routeloom.lite.home import Home, default_home
 from routeloom.lite.late_services import LateServices, migrate
-from routeloom.lite.local_agent import LocalAgent
 from routeloom.lite.ports import listen_on_loopback
 from routeloom.lite.welcome import Running, WaysIn, command_for, protocol_ports
 from shared.database.lock import InstanceLock
@@ -61,15 +60,6 @@ async def _lite(home: Home, port: int, log_level: str, public_url: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Turns:
-    """What parts of a Lite wait for."""
-
-    #: People know where the portal is; only now does anything else take processor time from them.
-    announced: asyncio.Event = field(default_factory=asyncio.Event)
-    stopped: asyncio.Event = field(default_factory=asyncio.Event)
-
-
-@dataclass(frozen=True, slots=True)
 class _Lite:
     home: Home
     addresses: Addresses
@@ -82,8 +72,7 @@ class _Lite:
         write_private(self.home.address, f"{own.web.public_url}\n")
         async with open_control(own) as control:
             await ensure_admin_token(control)
-            late = LateServices(self.home, settings, ControlAuthenticator(control))
-            await self._serve(control, late, listeners)
+            await self._serve(settings, control, listeners)
 
     def _settings(self) -> tuple[LiteSettings, ControlSettings]:
         try:
@@ -94,18 +83,18 @@ class _Lite:
             raise PublicUrlRefused(f"{self.addresses.public} {reason}.") from None
 
     async def _serve(
-        self, control: ControlResources, late: LateServices, listeners: list[socket.socket]
+        self, settings: LiteSettings, control: ControlResources, listeners: list[socket.socket]
     ) -> None:
-        portal = create_control(control.settings, control)
-        turns = _Turns()
-        portal.state.loops_begin = turns.announced
-        dispatcher = Dispatcher(portal, late.auth, late.registry)
+        pages = pages_of_portal(control.settings, control.now)
+        late = LateServices(self.home, settings, control, pages)
+        dispatcher = Dispatcher(late.control, late.auth, late.registry, create_door(control, pages))
         server = Server(server_config(dispatcher, control.settings.web), dispatcher.go_away)
-        others = asyncio.create_task(self._bring_up(server, control, late, turns))
+        stopped = asyncio.Event()
+        others = asyncio.create_task(self._bring_up(server, control, late, stopped))
         try:
             await server.serve(sockets=listeners)
         finally:
-            turns.stopped.set()
+            stopped.set()
             if not server.started:
                 others.cancel()
             await asyncio.gather(others, return_exceptions=True)
@@ -113,26 +102,32 @@ class _Lite:
             others.result()
 
     async def _bring_up(
-        self, server: Server, control: ControlResources, late: LateServices, turns: _Turns
+        self, server: Server, control: ControlResources, late: LateServices, stopped: asyncio.Event
     ) -> None:
-        """What comes after the portal and stays until the server has ended; its failure ends the server."""
+        """What comes after the door and stays until the server has ended; its failure ends the server."""
         await server.ready.wait()
         command = command_for(self.home)
         typer.echo(WaysIn(self.addresses, self.port, await make_session_link(control), command))
-        turns.announced.set()
-        agent = asyncio.create_task(LocalAgent(self.home, self.addresses.local).bring_up())
+        agent = asyncio.create_task(self._bring_up_agent(late))
         try:
             async with late.up() as arrived:
                 gc.freeze()
                 gc.enable()
                 ports = protocol_ports(arrived.registry)
-                await _first_of(agent, turns.stopped)
+                await _first_of(agent, stopped)
                 if agent.done():
                     typer.echo(Running(arrived.invitation, agent.result(), ports, self.home, command))
-                await turns.stopped.wait()
+                await stopped.wait()
         finally:
             server.stop()
             await end(agent)
+
+    async def _bring_up_agent(self, late: LateServices) -> str:
+        await late.control.arrived()
+        await asyncio.to_thread(import_module, "routeloom.lite.local_agent")
+        from routeloom.lite.local_agent import LocalAgent  # noqa: PLC0415 - the thread has imported it
+
+        return await LocalAgent(self.home, self.addresses.local).bring_up()
 
 
 async def _first_of(task: asyncio.Task[str], stopped: asyncio.Event) -> None:

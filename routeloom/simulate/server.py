@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from control_server.app import create_app
-from control_server.commands import ADMIN_TOKEN_FILE, ensure_admin_token
 from control_server.health.dependencies import watch_of
 from control_server.resources import ControlResources, open_resources
 from control_server.settings import ControlSettings
+from control_server.ways_in import ADMIN_TOKEN_FILE, ensure_admin_token
 from routeloom.lite.late_services import migrate
 from routeloom.lite.ports import listen_on_loopback
 from shared.web.app import go_away

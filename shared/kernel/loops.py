@@ -70,17 +70,9 @@ def check_cancelled() -> None:
 
 
 @asynccontextmanager
-async def running(
-    loops: Sequence[Loop], observer: LoopObserver, begin: asyncio.Event | None = None
-) -> AsyncIterator[None]:
-    """Run the loops while the body runs, from `begin` on where that is given; stop them all at its end."""
-
-    async def run(loop: Loop) -> None:
-        if begin is not None:
-            await begin.wait()
-        await run_loop(loop, observer)
-
-    tasks = [asyncio.create_task(run(loop), name=loop.name) for loop in loops]
+async def running(loops: Sequence[Loop], observer: LoopObserver) -> AsyncIterator[None]:
+    """Run the loops while the body runs; stop them all at its end."""
+    tasks = [asyncio.create_task(run_loop(loop, observer), name=loop.name) for loop in loops]
     try:
         yield
     finally:

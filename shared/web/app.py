@@ -110,8 +110,6 @@ def build_app(spec: ServiceSpec) -> FastAPI:
     )
     app.state.metrics = WebMetrics.in_registry(registry)
     app.state.loop_observer = CountedLoops(registry)
-    #: An event before which background work would only hold up who waits for this process; None for at once.
-    app.state.loops_begin = None
     app.state.settings = spec.settings
     app.state.stream_places = StreamPlaces(spec.settings.streams)
     app.state.pages = spec.pages
@@ -150,7 +148,7 @@ async def _lifespan(app: FastAPI, spec: ServiceSpec) -> AsyncIterator[None]:
         app.state.tier_watches = [*tiers.tiers, *opened.tier_watches]
         app.state.before_exit = list(opened.before_exit)
         app.state.ready_looks = list(opened.ready_looks)
-        loops = running([*tiers.loops, *opened.loops], app.state.loop_observer, app.state.loops_begin)
+        loops = running([*tiers.loops, *opened.loops], app.state.loop_observer)
         await stack.enter_async_context(loops)
         yield
         app.state.going_away.set()

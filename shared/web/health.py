@@ -13,6 +13,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from shared.database import Database, DatabaseUnavailable
+from shared.web.routing import Router
 
 
 class TierReport(BaseModel):
@@ -34,7 +35,7 @@ class TierWatch(Protocol):
 
 def health_router(prefix: str) -> APIRouter:
     """The three endpoints under the service's prefix."""
-    router = APIRouter(prefix=prefix, tags=["health"])
+    router = Router(prefix=prefix, tags=["health"])
 
     @router.get("/livez")
     async def live() -> dict[str, str]:

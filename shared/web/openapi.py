@@ -10,11 +10,12 @@ from fastapi.responses import JSONResponse
 from starlette.responses import Response
 
 from shared.web.principals import find_principal
+from shared.web.routing import Router
 
 
 def api_reference_router(prefix: str, service: str) -> APIRouter:
     """`GET <prefix>/openapi.json` and the reference page `GET <prefix>/docs`, under the strict policy."""
-    router = APIRouter(prefix=prefix, include_in_schema=False)
+    router = Router(prefix=prefix, include_in_schema=False)
 
     @router.get("/openapi.json")
     async def read_openapi(request: Request) -> JSONResponse:

@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from shared.kernel.errors import InvalidInput
 from shared.web.preferences import THEME_COOKIE, Theme
+from shared.web.routing import Router
 from shared.web.translation import LANGUAGE_COOKIE
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _A_YEAR = 31536000
 
 def pages_router(pages: Pages) -> APIRouter:
     """What every page needs: the static files, and the form that keeps theme and language."""
-    router = APIRouter(prefix=pages.options.prefix, include_in_schema=False)
+    router = Router(prefix=pages.options.prefix, include_in_schema=False)
     router.add_api_route(
         "/static/{version}/{path:path}", pages.static.answer, methods=["GET", "HEAD"], name="static_file"
     )

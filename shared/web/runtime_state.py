@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends
 from shared.cache import check_tiers
 from shared.runtime_state import Deployment, RedisRuntimeClient, check_deployment
 from shared.runtime_state.client import get_redis_runtime_client
+from shared.web.routing import Router
 
 if TYPE_CHECKING:
     from shared.database import DatabaseSettings
@@ -67,7 +68,7 @@ _Client = Annotated[RedisRuntimeClient, Depends(get_redis_runtime_client)]
 
 def runtime_state_router(prefix: str) -> APIRouter:
     """`GET <prefix>/metrics/runtime-state`: aggregates only; the proxy does not publish it."""
-    router = APIRouter(prefix=prefix, include_in_schema=False)
+    router = Router(prefix=prefix, include_in_schema=False)
 
     @router.get("/metrics/runtime-state")
     async def read_runtime_state_figures(client: _Client) -> dict[str, Any]:

@@ -23,6 +23,8 @@ SERVICE_MODULES = {
     "__init__",
     "__main__",
     "app",
+    "door",  # the pages that can be served while the rest still comes
+    "ways_in",  # what lets the operator of the host in
     "worker",
     "settings",
     "resources",

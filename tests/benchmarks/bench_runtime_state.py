@@ -29,9 +29,9 @@ from unittest.mock import patch
 import httpx2
 
 from control_server.app import create_app
-from control_server.commands import ensure_admin_token
 from control_server.resources import ControlResources, open_resources
 from control_server.settings import ControlSettings
+from control_server.ways_in import ensure_admin_token
 from registry_server.mirror.schemas import SyncProgress, SyncStage, SyncTrigger
 from registry_server.mirror.store.progress import SyncBoard
 from shared.database import open_database

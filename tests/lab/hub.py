@@ -19,9 +19,9 @@ from typing import Any
 from control_server.api_tokens.repository import ApiTokenRepository
 from control_server.api_tokens.service import ApiTokenService
 from control_server.audit.dependencies import audit_service
-from control_server.commands import make_session_link
 from control_server.resources import open_resources
 from control_server.settings import ControlSettings
+from control_server.ways_in import make_session_link
 from shared.database import open_database
 from shared.database.migrations import upgrade
 from shared.kernel.clock import utc_now

@@ -1,9 +1,7 @@
 """Portal routes of peerings and links."""
 
 from control_server.peerings.pages import links, peerings, wizard
-from shared.web.routing import Router
 
-router = Router(include_in_schema=False)
-# The wizard first: `/peerings/new` is no peering's address.
-for part in (wizard.router, peerings.router, links.router):
-    router.include_router(part)
+#: The wizard first: `/peerings/new` is no peering's address. Routers inside a router would all be analysed
+#: where it is included, so the application includes each.
+ROUTERS = (wizard.router, peerings.router, links.router)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from control_server.commands import make_session_link
+from control_server.ways_in import make_session_link
 from shared.database import DatabaseSettings, open_database
 from shared.database.migrations import upgrade
 from shared.runtime_state.creation import open_client

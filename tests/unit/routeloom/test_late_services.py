@@ -37,6 +37,29 @@ async def test_a_request_waits_for_its_service_and_no_other_waits() -> None:
                 assert (await http.get("/registry/api/v1/status")).json() == {"from": "registry"}
 
 
+async def test_the_door_answers_until_the_fleet_is_there() -> None:
+    control, door = Later("fleet"), FastAPI(title="door")
+    for path in ("/", "/sign-in", "/session-link/secret"):
+        door.get(path)(lambda: {"from": "door"})
+    whole = FastAPI(title="whole")
+    for path in ("/", "/sign-in", "/api/v1/nodes"):
+        whole.get(path)(lambda: {"from": "whole"})
+    apps = (application("auth"), application("registry"))
+    async with client(Dispatcher(control, *apps, door)) as http:
+        for path in ("/", "/sign-in", "/session-link/secret"):
+            assert (await http.get(path)).json() == {"from": "door"}
+        assert (await http.get("/readyz")).json()["starting"] == ["fleet"]
+        waiting = [
+            asyncio.create_task(http.get("/", headers={"Cookie": "__Host-rl_control=x"})),
+            asyncio.create_task(http.get("/api/v1/nodes")),
+        ]
+        assert (await http.get("/sign-in")).json() == {"from": "door"}
+        assert not any(task.done() for task in waiting)
+        async with control.serving(whole):
+            assert [(await task).json() for task in waiting] == [{"from": "whole"}] * 2
+            assert (await http.get("/sign-in")).json() == {"from": "whole"}
+
+
 async def test_whoever_waited_long_enough_is_told_to_come_again() -> None:
     auth = Later("sign-in", patience=timedelta(0))
     async with client(Dispatcher(application("control"), auth, Later("registry"))) as http:

@@ -13,9 +13,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from fastapi import FastAPI
 
 from control_server.app import create_app
-from control_server.commands import ensure_admin_token
 from control_server.resources import ControlResources, open_resources
 from control_server.settings import ControlSettings
+from control_server.ways_in import ensure_admin_token
 from shared.database import open_database
 from shared.database.migrations import upgrade
 from shared.protocol.enrolment import signed_message

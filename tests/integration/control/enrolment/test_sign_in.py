@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from control_server.commands import make_session_link
+from control_server.ways_in import make_session_link
 from tests.integration.control.enrolment.office import Office
 
 COOKIE = "__Host-rl_control"

@@ -19,13 +19,13 @@ from control_server.alerts.repository import AlertRepository
 from control_server.alerts.schemas import DeliveryRead
 from control_server.alerts.service import Deliveries, IncidentWatch
 from control_server.app import create_app
-from control_server.commands import ensure_admin_token
 from control_server.jobs import tasks as job_tasks
 from control_server.jobs.schemas import JobKind
 from control_server.metrics import JobMetrics
 from control_server.nodes.models import Node
 from control_server.resources import ControlResources, open_resources
 from control_server.settings import ControlSettings
+from control_server.ways_in import ensure_admin_token
 from control_server.worker import job_kinds
 from shared.database import open_database
 from shared.database.migrations import upgrade

@@ -30,10 +30,10 @@ from auth_server.sessions.service import PASSKEY
 from auth_server.settings import AuthSettings
 from auth_server.tokens.dependencies import token_services
 from control_server.app import create_app as create_control
-from control_server.commands import ensure_admin_token, make_session_link
 from control_server.resources import ControlResources
 from control_server.resources import open_resources as open_control
 from control_server.settings import ControlSettings
+from control_server.ways_in import ensure_admin_token, make_session_link
 from routeloom.lite.dispatcher import Dispatcher
 from routeloom.lite.ports import listen_on_loopback
 from shared.kernel.ids import new_uuid

@@ -71,7 +71,8 @@ BGP_FLAPS = REGISTRY.add(
         ttl=timedelta(days=7),
         writer="each runtime snapshot, about every 5 min, by exchange under the connection's number",
         purpose="how the sessions of a node stood, and their flap scores",
-        loss="scores of sessions begin at 0; their half-life is 30 min, and what happened stays in SQL",
+        loss="scores of sessions begin at 0; their half-life is 30 min, and what happened stays in SQL; "
+        "a fall between the two snapshots around the loss is not seen",
         restart="written again by the next snapshot; SQL keeps the scores while the tier is away",
         cap=262_144,
     )

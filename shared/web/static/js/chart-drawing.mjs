@@ -17,11 +17,13 @@ const { uPlot } = globalThis;
 const drawn = new Map();
 
 const colourOf = (element) => getComputedStyle(element).color;
+const DASHES = { dashed: [3, 3], dotted: [1, 3] };
 const faint = (colour) => colour.replace(/^rgba?\((\d+), (\d+), (\d+).*$/, "rgba($1, $2, $3, 0.12)");
 
 function seriesOf(line) {
   const stroke = colourOf(line.key);
-  if (line.style === "dashed") return { stroke, width: 1.1, dash: [3, 3], points: { show: false }, spanGaps: false };
+  const dash = DASHES[line.style];
+  if (dash) return { stroke, width: line.style === "dotted" ? 1.4 : 1.1, dash, points: { show: false }, spanGaps: false };
   const fill = line.style === "area" ? faint(stroke) : undefined;
   return { stroke, fill, width: 1.6, points: { show: alone }, spanGaps: false };
 }

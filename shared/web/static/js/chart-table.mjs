@@ -1,5 +1,5 @@
 // Reads a chart out of its table: instants, series with their look, thresholds, and where the forecast begins.
-const STYLES = ["area", "line", "dashed"];
+const STYLES = ["area", "line", "dashed", "dotted"];
 
 export function readChart(figure) {
   const keys = [...figure.querySelectorAll(".rl-chart-key:not(.rl-chart-key-limit)")];

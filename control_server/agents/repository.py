@@ -105,9 +105,11 @@ class AgentRepository:
         )
         return claimed
 
-    async def keys_by_node(self) -> Mapping[str, dict[str, Any]]:
-        """The keys of every node whose agent has told them."""
+    async def keys_by_node(self, node_ids: Collection[str] | None) -> Mapping[str, dict[str, Any]]:
+        """The keys of those of the nodes, or of all, whose agents have told them."""
         wanted = select(Agent.node_id, Agent.keys).where(Agent.keys.is_not(None))
+        if node_ids is not None:
+            wanted = wanted.where(Agent.node_id.in_(node_ids))
         return {node: keys for node, keys in await self.session.execute(wanted) if keys}
 
     async def note_disconnected(self, node_id: str, fencing_token: int, at: datetime) -> bool:

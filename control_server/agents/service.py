@@ -245,11 +245,11 @@ class AgentDirectory:
 
     async def keys_of(self, node_id: str) -> NodeKeys | None:
         """Public halves of a node's keys; None before its agent has told them."""
-        return (await self.keys_by_node()).get(node_id)
+        return (await self.keys_by_node([node_id])).get(node_id)
 
-    async def keys_by_node(self) -> dict[str, NodeKeys]:
-        """The keys of every node that has told them."""
-        found = await self.agents.keys_by_node()
+    async def keys_by_node(self, node_ids: Collection[str] | None = None) -> dict[str, NodeKeys]:
+        """The keys of those of the nodes, or of all, that have told them."""
+        found = await self.agents.keys_by_node(node_ids)
         return {node: NodeKeys.model_validate(keys) for node, keys in found.items()}
 
     async def admit(self, agent: Agent) -> str:

@@ -131,7 +131,9 @@ class Publishing:
     async def republish(self, connection: AgentConnection) -> None:
         """An agent has come, maybe with new keys: what follows from them is published.
 
-        The whole fleet may follow from them. When many agents come at once, one pass serves all who wait.
+        That is its node's own state and those of the nodes at the other ends of its links, whatever the size
+        of the fleet. Theirs too when the keys are the ones of before: whoever stored them may have been
+        killed ahead of publishing. When many agents come at once, one pass serves all who wait.
         """
         await self._comers.of(connection.node_id)
 
@@ -142,7 +144,8 @@ class Publishing:
             who = f"the agents of {first} and {len(others)} more have told their keys"
         async with self.resources.database.transaction() as session:
             publisher = await self.writing(session)
-            await publisher.publish(SYSTEM, who, None)
+            told = await publisher.sources.peerings.linked_with(node_ids)
+            await publisher.publish(SYSTEM, who, told)
         return {}
 
     def _show(self) -> PlanShow:

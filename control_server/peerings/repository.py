@@ -65,11 +65,11 @@ class PeeringRepository:
         wanted = select(LinkRow).where(LinkRow.node_a == node_a, LinkRow.node_b == node_b)
         return (await self.session.scalars(wanted)).one_or_none()
 
-    async def list_links(self, node_id: str | None = None) -> Sequence[LinkRow]:
-        """Links of a node, or all, by their ends."""
+    async def list_links(self, node_ids: Collection[str] | None = None) -> Sequence[LinkRow]:
+        """Links that have one of these nodes at an end, or all, by their ends."""
         wanted = select(LinkRow).order_by(LinkRow.node_a, LinkRow.node_b)
-        if node_id is not None:
-            wanted = wanted.where(or_(LinkRow.node_a == node_id, LinkRow.node_b == node_id))
+        if node_ids is not None:
+            wanted = wanted.where(or_(LinkRow.node_a.in_(node_ids), LinkRow.node_b.in_(node_ids)))
         return (await self.session.scalars(wanted)).all()
 
     def add(self, row: PeeringRow | LinkRow) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv6Address, IPv6Interface, ip_interface
@@ -89,6 +89,21 @@ class FleetFacts:
             asn: {node_id: speaker for node_id, speaker in speakers.items() if node_id in chosen}
             for asn, speakers in self.speakers.items()
         }
+
+
+def sources_of(
+    nodes: Collection[str] | None, policy: PolicyRead, links: Sequence[LinkFacts]
+) -> Collection[str] | None:
+    """The nodes from whose facts the states of these follow, given all links of theirs; None: from all.
+
+    A node hears of those at the other ends of its links and of those it speaks iBGP with, and of nobody else.
+    """
+    if nodes is None or policy.inside.ibgp == "full_mesh":
+        return None
+    reflectors = policy.inside.reflectors if policy.inside.ibgp == "reflector" else ()
+    if not set(reflectors).isdisjoint(nodes):
+        return None
+    return {*nodes, *reflectors, *(end for link in links for end in (link.node_a, link.node_b))}
 
 
 def ready_links(facts: FleetFacts, node: NodeFactsRead) -> list[tuple[LinkFacts, NodeFactsRead]]:

@@ -12,7 +12,7 @@ import structlog
 from control_server.agents.service import AgentDirectory
 from control_server.desired_state.repository import GenerationRepository
 from control_server.desired_state.rules.differences import differences
-from control_server.desired_state.rules.inside import FleetFacts
+from control_server.desired_state.rules.inside import FleetFacts, sources_of
 from control_server.desired_state.rules.materialise import materialise
 from control_server.desired_state.schemas import Derived, LinkFacts
 from control_server.neighbours.service import LearnedBook
@@ -79,9 +79,7 @@ class BoundPublisher:
         """Derive states and store those that differ from what is published. Raises StateInvalid."""
         self._actor = actor
         reason = f"{reason}: {self.note}" if self.note else reason
-        held = await self.sources.nodes.hold(None)
-        rows = await self.sources.peerings.recorded(nodes)
-        facts = await self._facts(held, rows)
+        facts, held = await self._facts(nodes)
         targets = [node for name, node in held.items() if nodes is None or name in nodes]
         digests = await self.generations.find_digests({n.id: n.generation for n in targets if n.generation})
         changed = [
@@ -97,7 +95,7 @@ class BoundPublisher:
             if self.only_preview:
                 self._plans += [_plan(node, found, before.get(node.id)) for node, found in some]
                 continue
-            kept = {node.id: _kept(facts.nodes[node.id], rows.get(node.id, ())) for node, _ in some}
+            kept = {node.id: _kept(facts.nodes[node.id], facts.peerings.get(node.id, ())) for node, _ in some}
             await self._store(some, before, kept, (actor, reason))
 
     async def preview(self) -> ChangePreview | None:
@@ -144,21 +142,25 @@ class BoundPublisher:
             log.info("generation.published", node=node.id, generation=node.generation, reason=reason)
             after_commit(self.generations.session, partial(self.doorbell, node.id, node.generation))
 
-    async def _facts(
-        self, held: Mapping[str, Node], rows: Mapping[str, Sequence[RecordedPeering]]
-    ) -> FleetFacts:
+    async def _facts(self, nodes: Collection[str] | None) -> tuple[FleetFacts, Mapping[str, Node]]:
+        """What the states of these nodes follow from, and the rows of nodes that it was read of."""
         sources = self.sources
-        return FleetFacts(
-            policy=await sources.policy.get(),
+        policy = await sources.policy.get()
+        links = [
+            LinkFacts(row.node_a, row.node_b, row.enabled, LinkDocument.model_validate(row.document))
+            for row in await sources.peerings.links(nodes)
+        ]
+        wanted = sources_of(nodes, policy, links)
+        held = await sources.nodes.hold(wanted)
+        facts = FleetFacts(
+            policy=policy,
             nodes=sources.nodes.facts(held),
-            keys=await sources.agents.keys_by_node(),
-            peerings=rows,
-            links=[
-                LinkFacts(row.node_a, row.node_b, row.enabled, LinkDocument.model_validate(row.document))
-                for row in await sources.peerings.links()
-            ],
+            keys=await sources.agents.keys_by_node(wanted),
+            peerings=await sources.peerings.recorded(nodes),
+            links=links,
             routes=await sources.learned.routes(),
         )
+        return facts, held
 
 
 def _plan(node: Node, found: Derived, before: str | None) -> Plan:

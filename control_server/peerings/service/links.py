@@ -42,7 +42,7 @@ class Links:
 
     async def list(self, node_id: str | None = None) -> LinkList:
         """The links of a node, or all."""
-        items = [read_link(row) for row in await self.rows.list_links(node_id)]
+        items = [read_link(row) for row in await self.rows.list_links(None if node_id is None else [node_id])]
         return LinkList(items=items, total=len(items))
 
     async def get(self, ident: str) -> LinkRead:

@@ -48,9 +48,14 @@ class PeeringRegister:
                 found.setdefault(document.registry_filter.source(row.asn), set()).add(row.node_id)
         return found
 
-    async def links(self) -> Sequence[LinkRow]:
-        """All links between own nodes."""
-        return await self.rows.list_links()
+    async def links(self, node_ids: Collection[str] | None = None) -> Sequence[LinkRow]:
+        """Links between own nodes, of these or of all."""
+        return await self.rows.list_links(node_ids)
+
+    async def linked_with(self, node_ids: Collection[str]) -> set[str]:
+        """These nodes and those at the other ends of their links."""
+        ends = {end for row in await self.rows.list_links(node_ids) for end in (row.node_a, row.node_b)}
+        return {*node_ids, *ends}
 
     async def restore(self, node_id: str, kept: Sequence[Mapping[str, Any]]) -> None:
         """Make the peerings of a node those that a generation has kept. Raises ValueTaken."""

@@ -59,12 +59,23 @@ async def show_nodes(
 
 @router.post("/nodes/{node_id}/maintenance")
 async def begin_maintenance_from_page(
-    writer: FleetWriter, node_id: NodeId, facts: Facts, typed: Annotated[MaintenanceForm, Form()]
+    request: Request,
+    writer: FleetWriter,
+    node_id: NodeId,
+    joined: Joined,
+    typed: Annotated[MaintenanceForm, Form()],
 ) -> Response:
-    """Drain the node."""
-    until = f"{typed.until.strip()}Z" if typed.until.strip() else None
-    wanted = parse(Maintenance, {"reason": typed.reason.strip(), "until": until})
-    await facts.begin_maintenance(writer, node_id, wanted)
+    """Drain the node, or say why it is drained; the form again with what is refused."""
+    node = await joined.nodes.get(node_id)
+
+    def draw(refusal: AppError) -> Response:
+        told: dict[str, Any] = {"node": node, "typed": typed, "errors": by_field(refusal, MaintenanceForm)}
+        return render(request, "nodes/maintenance.html", status_code=STATUS_OF_KIND[refusal.kind], **told)
+
+    with drawn_again(draw):
+        until = f"{typed.until.strip()}Z" if typed.until.strip() else None
+        wanted = parse(Maintenance, {"reason": typed.reason.strip(), "until": until})
+        await joined.facts.begin_maintenance(writer, node_id, wanted)
     return RedirectResponse(f"/nodes/{node_id}", status_code=303)
 
 

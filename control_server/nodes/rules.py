@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from control_server.nodes.errors import NodeInUse
@@ -220,11 +220,11 @@ def _field_of(location: Sequence[int | str]) -> str:
     return names[0] if names else "form"
 
 
-def by_field(refusal: AppError) -> dict[str, FieldError]:
+def by_field(refusal: AppError, form: type[BaseModel] = SettingsForm) -> dict[str, FieldError]:
     """What was refused, by the names of the form; what belongs to no field of it stands under `form`."""
     # The first of several stands there.
     found = {error.field.removeprefix("routing."): error for error in reversed(refusal.fields)}
-    shown = {name: error for name, error in found.items() if name in SettingsForm.model_fields}
+    shown = {name: error for name, error in found.items() if name in form.model_fields}
     if not shown:
         shown["form"] = FieldError("form", refusal.code, refusal.detail)
     return shown

@@ -374,3 +374,20 @@ async def test_maintenance_is_one_form_and_one_button(person: Person) -> None:
     assert (await person.post(f"/nodes/{node}/maintenance/end")).status_code == 303
     assert "In maintenance" not in await person.get(f"/nodes/{node}")
     assert (await newest(office, node))["state"]["node"]["draining"] is False
+
+
+async def test_a_refused_maintenance_stands_beside_its_field_with_what_was_typed(person: Person) -> None:
+    node, _ = await routed(person.office, 1)
+    path = f"/nodes/{node}/maintenance"
+    for typed, field in (
+        ({"reason": "new disks", "until": "2030-01-02T03:00"}, "until"),
+        ({"reason": "new disks", "until": "soon"}, "until"),
+        ({"reason": "x" * 201, "until": "2030-01-02T04:00"}, "reason"),
+    ):
+        refused = await person.post(path, **typed)
+        assert refused.status_code == 422, refused.text
+        assert f'id="{field}-help"' in refused.text
+        form = form_of(refused.text, path)
+        assert {name: form[name] for name in typed} == typed
+    assert (await person.post(path, **{**form, "reason": "new disks"})).status_code == 303
+    assert "In maintenance: new disks" in await person.get(f"/nodes/{node}")

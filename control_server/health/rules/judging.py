@@ -133,7 +133,8 @@ def _configuration(view: NodeView, now: datetime) -> PartHealth:
     if drift is not None:
         reasons.append(Reason(code="drift", detail=drift.first, count=drift.count))
         since = since or drift.since
-    state = State.DEGRADED if reasons else State.OK
+    told = apply is not None or not _never(view)
+    state = State.DEGRADED if reasons else State.OK if told else State.UNKNOWN
     return _part(PartName.CONFIGURATION, state, reasons, since or (apply.at if apply else None))
 
 

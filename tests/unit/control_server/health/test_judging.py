@@ -140,6 +140,10 @@ class TestConfiguration:
         health = judge(view(facts=facts, desired=7), NOW)
         assert part_of(health, PartName.CONFIGURATION) == (State.DEGRADED, [code])
 
+    def test_nothing_is_known_of_the_configuration_of_a_node_that_never_reported(self) -> None:
+        health = judge(view(facts=ReportFacts(), liveness="unknown", connected_at=None, heard_at=None), NOW)
+        assert part_of(health, PartName.CONFIGURATION) == (State.UNKNOWN, [])
+
     def test_a_generation_that_nobody_tries_is_late_after_two_heartbeats(self) -> None:
         facts = ReportFacts(apply=ApplyFacts(generation=7, status="applied", at=ago(hours=1)))
         fresh = judge(view(facts=facts, desired=8, changed_at=ago(seconds=100)), NOW)

@@ -25,7 +25,7 @@ test: ready-to-test ## Run the test suite
 	@$(PYTEST) $(IN_PARALLEL) $(ARGS)
 
 soak: ready-to-test ## Run the heavy suites with their full counts
-	@$(PYTEST) -m soak --timeout=7200 -s $(ARGS)
+	@$(PYTEST) -m soak -s $(ARGS)
 
 conformance: ready-to-test ## Grade our sign-in service and its peer, row by row, into docs/reference/
 	@$(BIN)/python -m tests.conformance.auth.table $(ARGS)

@@ -15,6 +15,16 @@ from shared.testing.servers import (
     valkey_server,
 )
 
+#: Full counts take hours where a slice takes seconds.
+_SOAK_SECONDS = 7200
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give each soak test a limit of its own, however it is run, save for one that names its limit."""
+    for item in items:
+        if item.get_closest_marker("soak") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(_SOAK_SECONDS))
+
 
 class CurrentErrorStream:
     """Where errors go at the moment of writing: tests put streams of their own in place, and close them."""

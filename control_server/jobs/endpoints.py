@@ -17,6 +17,7 @@ from control_server.jobs.schemas import (
     QueueName,
     RequeueRequest,
     Started,
+    StartRequest,
 )
 from shared.web.routing import Router
 
@@ -54,6 +55,9 @@ async def purge_dead_jobs(writer: JobWriter, jobs: Jobs, wanted: PurgeRequest) -
 
 
 @router.post("/kinds/{kind}/start", status_code=status.HTTP_202_ACCEPTED)
-async def start_job(writer: JobWriter, jobs: Jobs, kind: KindName) -> Started:
+async def start_job(
+    writer: JobWriter, jobs: Jobs, kind: KindName, wanted: StartRequest | None = None
+) -> Started:
     """Start a job of this kind now."""
-    return Started(job_id=await jobs.start(writer, kind))
+    force = wanted is not None and wanted.force
+    return Started(job_id=await jobs.start(writer, kind, force=force))

@@ -42,7 +42,9 @@ async def purge_from_page(writer: JobWriter, jobs: Jobs, queue: Annotated[QueueN
 
 
 @router.post("/kinds/{kind}/start")
-async def start_from_page(writer: JobWriter, jobs: Jobs, kind: KindName) -> Response:
+async def start_from_page(
+    writer: JobWriter, jobs: Jobs, kind: KindName, force: Annotated[str, Form(max_length=10)] = ""
+) -> Response:
     """Start a job now."""
-    await jobs.start(writer, kind)
+    await jobs.start(writer, kind, force=force == "yes")
     return RedirectResponse("/jobs", status_code=303)

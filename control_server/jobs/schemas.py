@@ -30,6 +30,8 @@ class JobKind:
     died: Callable[[QueuedJob, str], Awaitable[None]] | None = None
     #: People may start it.
     by_hand: bool = False
+    #: People who start it may ask for what it would hold back by itself.
+    by_force: bool = False
 
 
 class JobOutcome(StrEnum):
@@ -169,6 +171,14 @@ class Moved(BaseModel):
     """How many jobs it was."""
 
     count: int
+
+
+class StartRequest(BaseModel):
+    """How a job is started."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    force: bool = Field(default=False, description="With `registry.sync`: apply also what would be held")
 
 
 class Started(BaseModel):

@@ -34,6 +34,7 @@ def kinds(resources: ControlResources) -> list[JobKind]:
             every=settings.registry_sync_every,
             time_limit=timedelta(seconds=settings.registry_seconds + 30),
             by_hand=True,
+            by_force=True,
         ),
         JobKind("retention.probes", UPKEEP, keep.probes, every=_HOURLY, by_hand=True),
         JobKind("retention.tokens", UPKEEP, keep.tokens, every=_HOURLY, by_hand=True),

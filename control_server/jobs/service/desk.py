@@ -101,14 +101,17 @@ class JobDesk:
             await self._note(actor, "jobs.purged", queue, {"count": removed})
         return removed
 
-    async def start(self, actor: Principal, kind_name: str) -> str:
+    async def start(self, actor: Principal, kind_name: str, *, force: bool = False) -> str:
         """Enqueue a job of this kind now. Raises JobKindNotFound."""
         kind = next((kind for kind in self.kinds if kind.name == kind_name and kind.by_hand), None)
         if kind is None:
             raise JobKindNotFound(f"No job of the kind {kind_name!r} can be started by hand.")
-        job = QueuedJob(f"{kind.name}:{short_id()}", kind.name)
+        if force and not kind.by_force:
+            raise JobKindNotFound(f"No job of the kind {kind_name!r} can be started by force.")
+        told = {"force": True} if force else {}
+        job = QueuedJob(f"{kind.name}:{short_id()}", kind.name, told)
         await _asked(self._queue(kind.queue).enqueue(job))
-        await self._note(actor, "jobs.started", kind.queue, {"kind": kind.name})
+        await self._note(actor, "jobs.started", kind.queue, {"kind": kind.name, **told})
         return job.job_id
 
     def _queue(self, name: str) -> QueueBackend:

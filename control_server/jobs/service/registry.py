@@ -40,12 +40,15 @@ class RegistrySync:
             seconds=settings.jobs.registry_seconds,
         )
 
-    async def run(self, _job: QueuedJob) -> None:
-        """One sync. Raises RegistrySyncFailed with what the service said."""
+    async def run(self, job: QueuedJob) -> None:
+        """One sync, by force where the job says so. Raises RegistrySyncFailed with what the service said."""
         token = await asyncio.to_thread(self._token)
         try:
             answer = await self.http.post(
-                self.url, headers={"Authorization": f"Bearer {token}"}, timeout=self.seconds
+                self.url,
+                headers={"Authorization": f"Bearer {token}"},
+                json={"force": job.payload.get("force") is True},
+                timeout=self.seconds,
             )
         except httpx2.HTTPError as error:
             raise RegistrySyncFailed(

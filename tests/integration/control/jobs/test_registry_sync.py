@@ -118,6 +118,42 @@ async def test_a_job_brings_the_registry_to_the_newest_commit(
         assert [each["after"] for each in actions] == [{"kind": "registry.sync"}]
 
 
+async def test_a_job_applies_what_is_held_when_it_is_started_by_force(
+    registry: Served, sqlite_url: str, tmp_path: Path
+) -> None:
+    async def synced_first() -> bool:
+        return (await registry.status())["commit"] is not None
+
+    await becomes(synced_first)
+    commit = registry.upstream.commit(dict.fromkeys(FILES))
+    page = f"{registry.url}/registry/sync"
+    async with planted(registry, sqlite_url, tmp_path, TOKEN.text) as plant, plant.working():
+        refused = await plant.admin.post("/api/v1/jobs/kinds/retention.probes/start", json={"force": True})
+        assert refused.status_code == 404
+        assert 'name="force"' not in (await registry.http.get(page)).text
+        await plant.admin.post("/api/v1/jobs/kinds/registry.sync/start")
+
+        async def held() -> bool:
+            return bool((await registry.status())["syncs"][0]["outcome"] == "held")
+
+        await becomes(held)
+        shown = (await registry.http.get(page)).text
+        form = shown.split('action="/jobs/kinds/registry.sync/start"')[1].split("</form>")[0]
+        assert '<input type="checkbox" name="force" value="yes">' in form
+        assert "Objects that upstream no longer has" in form
+        headers = {"Accept": "text/html"}
+        path = "/jobs/kinds/registry.sync/start"
+        started = await plant.admin.post(path, data={"force": "yes"}, headers=headers)
+        assert started.status_code == 303, started.text
+
+        async def applied() -> bool:
+            return bool((await registry.status())["commit"] == commit)
+
+        await becomes(applied)
+        actions = (await plant.admin.get("/api/v1/audit?action=jobs.started")).json()["items"]
+        assert actions[0]["after"] == {"kind": "registry.sync", "force": True}
+
+
 async def test_a_token_that_it_does_not_know_fails_the_job_with_its_answer(
     registry: Served, sqlite_url: str, tmp_path: Path
 ) -> None:

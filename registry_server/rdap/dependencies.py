@@ -80,7 +80,8 @@ def _rdap(request: Request, catalogue: Catalogue, findings: Findings, history: H
     resources = request.app.state.resources
     base = f"{str(resources.settings.web.public_url).rstrip('/')}/registry/rdap"
     name = resources.settings.fleet_name
-    return RdapService(catalogue, findings, history, base, name, resources.now)
+    port43 = resources.settings.whois.public_host or None
+    return RdapService(catalogue, findings, history, base, name, resources.now, port43)
 
 
 Rdap = Annotated[RdapService, Depends(_rdap)]

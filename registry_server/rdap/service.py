@@ -9,7 +9,7 @@ from typing import NoReturn
 from registry_server.history.service import HistoryService
 from registry_server.lookup.errors import ObjectUnknown
 from registry_server.lookup.schemas import Match
-from registry_server.lookup.service import CatalogueService, FindingService
+from registry_server.lookup.service import CatalogueService, FindingService, FoundObject
 from registry_server.objects.rules.grammar import parse, quote, words
 from registry_server.objects.rules.numbers import PrefixRefused, parse_asn, parse_prefix
 from registry_server.rdap.errors import RdapInvalid, RdapNoQuestion, RdapNotFound, RdapUnsupported
@@ -32,6 +32,9 @@ _ROLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 _UNANSWERED = frozenset({"nameserver", "domains", "nameservers", "entities", "ips", "autnums"})
 #: More are not told: an answer stays an answer.
 _MOST_CONTACTS = 30
+#: What an entity has, by class, and how much of it is told.
+_HELD = ("aut-num", "inetnum", "inet6num")
+_MOST_HELD = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ class RdapService:
     base: str
     name: str
     now: Clock
+    #: The whois server that anybody reaches on port 43; None where there is none.
+    port43: str | None = None
 
     async def autnum(self, text: str) -> Document:
         """An AS number. Raises RdapInvalid or RdapNotFound."""
@@ -80,7 +85,10 @@ class RdapService:
     async def entity(self, handle: str) -> Document:
         """A contact or a maintainer, in any case of the handle. Raises RdapNotFound."""
         told, life = await self._get(_ENTITIES, handle)
-        return self._whole(documents.entity(told, await self._contacts(told), self.base), told, life)
+        held = await self._held(told)
+        document = documents.entity(told, await self._contacts(told), held[:_MOST_HELD], self.base)
+        notices = [documents.truncated_notice(_MOST_HELD)] if len(held) > _MOST_HELD else []
+        return self._whole(document, told, life, notices)
 
     def help(self) -> Document:
         """What this server is."""
@@ -105,9 +113,11 @@ class RdapService:
         published = self.now().replace(microsecond=0, minute=0, second=0).isoformat()
         return documents.bootstrap(ranges[kind], published, self.base)
 
-    def _whole(self, document: Document, told: Told, life: Life | None) -> Document:
+    def _whole(
+        self, document: Document, told: Told, life: Life | None, notices: Sequence[Document] = ()
+    ) -> Document:
         notice = documents.source_notice(self.name, told, document["links"][0]["value"], self.base)
-        return documents.whole(document, life, [notice])
+        return documents.whole(document, life, [notice, *notices], self.port43)
 
     async def _get(self, classes: Sequence[str], key: str) -> tuple[Told, Life | None]:
         for object_class in classes:
@@ -119,6 +129,21 @@ class RdapService:
                 span = await self.history.span(found.path)
                 return _told(found.object_class, found.key, found.raw), Life(*span) if span else None
         raise RdapNotFound(f"The registry has no {' or '.join(classes)} {quote(key)}.")
+
+    async def _held(self, told: Told) -> list[Document]:
+        """Networks and AS numbers that name the entity, and one more than are told where there are more."""
+        named = await self.catalogue.naming(told.object_class, told.key, _HELD, _MOST_HELD + 1)
+        return [document for found in named if (document := self._document_of(found)) is not None]
+
+    def _document_of(self, found: FoundObject) -> Document | None:
+        told = _told(found.object_class, found.key, found.raw)
+        if found.object_class == "aut-num":
+            number = parse_asn(found.key)
+            return None if number is None else documents.autnum(number, told, (), self.base)
+        try:
+            return documents.network(parse_prefix(found.key), told, None, (), self.base)
+        except PrefixRefused:
+            return None
 
     async def _contacts(self, told: Told) -> list[Contact]:
         """Those whom the object names and the registry has; one that is odd is left out, not fatal."""

@@ -18,6 +18,12 @@ class WhoisSettings(ListenerSettings):
         pattern=r"^[A-Z][A-Z0-9_-]{0,79}$",
         description="The name by which filter generators select this registry",
     )
+    public_host: str = Field(
+        default="",
+        max_length=253,
+        pattern=r"^[A-Za-z0-9.:-]*$",
+        description="Name or address at which anybody reaches it on port 43; RDAP tells it. Empty: not told",
+    )
     idle: timedelta = Field(
         default=timedelta(seconds=30), description="A connection without a question for so long is closed"
     )

@@ -120,6 +120,15 @@ class CatalogueRepository:
         rows = await self.session.execute(query.order_by(links.c.attribute, ObjectRow.id).limit(limit))
         return [(row[0], row[1], Backlink(attribute=row[0], **_entry(*row[2:]).model_dump())) for row in rows]
 
+    async def list_naming(
+        self, found: FoundObject, classes: Collection[str], limit: int
+    ) -> Sequence[FoundObject]:
+        """Good objects of these classes that name this one, by class and key."""
+        naming = select(ReferenceRow.object_id).where(_names(found))
+        query = _objects().where(ObjectRow.id.in_(naming), ObjectRow.object_class.in_(classes))
+        query = query.where(ObjectRow.indexed).order_by(ObjectRow.object_class, ObjectRow.folded)
+        return [FoundObject(*row) for row in await self.session.execute(query.limit(limit))]
+
     async def list_problems_of(self, found: FoundObject) -> list[ProblemRead]:
         """What is wrong with one object."""
         return [read for _, read in await self.list_problems(None, 1000, ProblemFilter(found.path))]

@@ -1,5 +1,6 @@
 """Look-ups: what the registry says, and who may speak for an AS number."""
 
+from registry_server.lookup.repository.catalogue import FoundObject
 from registry_server.lookup.service.answers import VersionedAnswers
 from registry_server.lookup.service.catalogue import CatalogueService, class_named
 from registry_server.lookup.service.finding import FindingService
@@ -9,6 +10,7 @@ from registry_server.lookup.service.records import LookupService
 __all__ = [
     "CatalogueService",
     "FindingService",
+    "FoundObject",
     "IdentityService",
     "LookupService",
     "VersionedAnswers",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
@@ -100,6 +100,12 @@ class CatalogueService:
         after = (str(ended[0]), int(ended[1])) if ended else None
         links = await self.repository.list_backlinks(found, attribute, after, limit + 1)
         return BacklinkPage(items=[each[2] for each in links[:limit]], next=_next(links, limit))
+
+    async def naming(
+        self, object_class: str, key: str, classes: Collection[str], limit: int
+    ) -> Sequence[FoundObject]:
+        """Good objects of these classes that name this one. Raises as `find`."""
+        return await self.repository.list_naming(await self.find(object_class, key), classes, limit)
 
     async def problems(
         self, code: ProblemCode | None, severity: Severity | None, cursor: str | None, limit: int

@@ -64,20 +64,27 @@ def domain(told: Told, contacts: Sequence[Contact], base: str) -> Document:
     }
 
 
-def entity(told: Told, contacts: Sequence[Contact], base: str) -> Document:
-    """A person, a role, an organisation or a maintainer (RFC 9083, section 5.1)."""
+def entity(told: Told, contacts: Sequence[Contact], held: Sequence[Document], base: str) -> Document:
+    """A person, a role, an organisation or a maintainer, with what names it (RFC 9083, section 5.1)."""
+    kinds = (("networks", "ip network"), ("autnums", "autnum"))
+    found = {name: [each for each in held if each["objectClassName"] == kind] for name, kind in kinds}
     return {
         "objectClassName": "entity",
         "handle": told.key,
         "vcardArray": _vcard(told),
+        **{name: [_brief(each) for each in documents] for name, documents in found.items()},
         **_shared(told, contacts, _entity_url(told.key, base), base),
     }
 
 
-def whole(document: Document, life: Life | None, notices: Sequence[Document] = ()) -> Document:
+def whole(
+    document: Document, life: Life | None, notices: Sequence[Document] = (), port43: str | None = None
+) -> Document:
     """The document as an answer of its own."""
-    events: Document = {"events": life.events()} if life else {}
-    whole = {"rdapConformance": CONFORMANCE, "notices": list(notices), **document, **events}
+    more: Document = {"events": life.events()} if life else {}
+    if port43:
+        more["port43"] = port43
+    whole = {"rdapConformance": CONFORMANCE, "notices": list(notices), **document, **more}
     return {name: value for name, value in whole.items() if value != []}
 
 
@@ -105,6 +112,15 @@ def source_notice(name: str, told: Told, url: str, base: str) -> Document:
     }
 
 
+def truncated_notice(told: int) -> Document:
+    """There is more than is told (RFC 9083, sections 4.3 and 10.2.1)."""
+    return {
+        "title": "Truncated",
+        "type": "object truncated due to unexplainable reasons",
+        "description": [f"More networks and AS numbers name this entity; the first {told} are told."],
+    }
+
+
 def help_document(name: str, base: str) -> Document:
     """What this server is (RFC 9083, section 7)."""
     notice = {
@@ -127,6 +143,11 @@ def bootstrap(ranges: Sequence[str], published: str, base: str) -> Document:
         "description": "RDAP services of this registry",
         "services": [[list(ranges), [f"{base}/"]]],
     }
+
+
+def _brief(document: Document) -> Document:
+    """A document inside another: what tells it from others, and where all of it is."""
+    return {name: value for name, value in document.items() if name not in {"entities", "remarks"}}
 
 
 def _shared(told: Told, contacts: Sequence[Contact], url: str, base: str) -> Document:

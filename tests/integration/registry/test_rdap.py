@@ -31,6 +31,13 @@ OBJECTS: dict[str | bytes, Content] = {
     "data/person/Foo-DN42": text(
         ("person", "Foo Example"), ("nic-hdl", "Foo-DN42"), ("e-mail", "Foo@foo.example")
     ),
+    "data/person/BAR-DN42": text(("person", "Bar Example"), ("nic-hdl", "BAR-DN42")),
+    **{
+        f"data/aut-num/AS{4242420000 + number}": text(
+            ("aut-num", f"AS{4242420000 + number}"), ("as-name", "BAR-AS"), ("tech-c", "BAR-DN42")
+        )
+        for number in range(101)
+    },
     "data/person/ODD-DN42": f"person:\nnic-hdl:            ODD-DN42\n{END}".encode(),
     "data/organisation/ORG-FOO": text(
         ("organisation", "ORG-FOO"), ("org-name", "Foo GmbH"), ("address", "Foo street 1")
@@ -67,7 +74,8 @@ async def base(
             registries = Registries(url, directory, stack)
             settings = registries.settings(upstream, interval="PT24H")
             web = settings.web.model_copy(update={"public_url": address})
-            registry = await registries.open_with(settings.model_copy(update={"web": web}))
+            whois = settings.whois.model_copy(update={"public_host": "whois.example"})
+            registry = await registries.open_with(settings.model_copy(update={"web": web, "whois": whois}))
             await registry.sync()
             app = create_app(registry.resources.settings, registry.resources)
             server = Server(server_config(app, web), lambda: go_away(app))
@@ -143,6 +151,28 @@ class TestDocuments:
                 ["email", {}, "text", "Foo@foo.example"],
             ],
         ]
+
+    async def test_an_entity_lists_the_networks_and_numbers_that_name_it(self, base: str) -> None:
+        found = await fetch(base, "entity/foo-dn42")
+        number = next(each for each in found["autnums"] if each["handle"] == "AS4242429901")
+        assert (number["startAutnum"], number["name"]) == (4242429901, "FOO-AS")
+        assert number["links"][0]["href"] == f"{base}/autnum/4242429901"
+        block = next(each for each in found["networks"] if each["handle"] == "172.20.0.0/24")
+        assert (block["handle"], block["startAddress"]) == ("172.20.0.0/24", "172.20.0.0")
+        assert not {"entities", "remarks"} & (number.keys() | block.keys())
+        odd = await fetch(base, "entity/ODD-DN42")
+        assert ([each["handle"] for each in odd["networks"]], "autnums" in odd) == (["fd42:1::/48"], False)
+
+    async def test_an_entity_that_is_named_very_often_says_that_there_is_more(self, base: str) -> None:
+        found = await fetch(base, "entity/BAR-DN42")
+        assert [len(found["autnums"]), "networks" in found] == [100, False]
+        assert [each["title"] for each in found["notices"]] == ["Source", "Truncated"]
+
+    @pytest.mark.parametrize(
+        "path", ["autnum/4242429901", "ip/172.20.0.1", "domain/foo.dn42", "entity/foo-dn42"]
+    )
+    async def test_every_answer_names_the_whois_server(self, base: str, path: str) -> None:
+        assert (await fetch(base, path))["port43"] == "whois.example"
 
     async def test_a_domain(self, base: str) -> None:
         found = await fetch(base, "domain/FOO.dn42")

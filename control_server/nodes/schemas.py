@@ -174,6 +174,10 @@ class NodeRead(BaseModel):
     description: str
     labels: dict[str, str]
     lifecycle: str
+    asn: int | None = Field(default=None, description="null: nothing is published for it yet")
+    router_id: str | None = Field(default=None, description="As it is set, else the IPv4 loopback")
+    loopback4: str | None = None
+    loopback6: str | None = None
     liveness: str = Field(description="online, stale, offline or unknown")
     health: HealthRead
     generation: GenerationRead

@@ -191,12 +191,17 @@ class NodeService:
     def _read(
         self, node: Node, agent: Agent | None, judged: Mapping[str, tuple[str, HealthRead]]
     ) -> NodeRead:
+        routing = node.routing
         return NodeRead(
             node_id=node.id,
             site=node.site,
             description=node.description,
             labels=node.labels,
             lifecycle=node.lifecycle,
+            asn=routing.get("asn"),
+            router_id=routing.get("router_id") or routing.get("loopback4"),
+            loopback4=routing.get("loopback4"),
+            loopback6=routing.get("loopback6"),
             liveness=self.agents.liveness_of(agent),
             health=self._health(node.id, agent, judged),
             generation=GenerationRead(desired=node.generation or None, applied=self._applied(node.id)),

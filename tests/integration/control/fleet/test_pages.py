@@ -391,3 +391,18 @@ async def test_a_refused_maintenance_stands_beside_its_field_with_what_was_typed
         assert {name: form[name] for name in typed} == typed
     assert (await person.post(path, **{**form, "reason": "new disks"})).status_code == 303
     assert "In maintenance: new disks" in await person.get(f"/nodes/{node}")
+
+
+async def test_a_node_shows_what_it_routes_as_and_that_nothing_was_applied_yet(person: Person) -> None:
+    node, _ = await routed(person.office, 1)
+    page = await person.get(f"/nodes/{node}")
+    band = page.split('class="rl-band-facts"')[1].split("</nav>")[0]
+    for text in ("AS4242429900", "router ID", ">172.20.99.1<", "loopback", ">fd42:9900::1<"):
+        assert text in band
+    assert "Nothing has been applied yet" in page
+    assert "As it should be" not in page
+    await report(person.office, node)
+    assert "Nothing has been applied yet" not in await person.get(f"/nodes/{node}")
+    bare = await wanted(person.office, "POST", "/api/v1/nodes", json={"node_id": "bare"})
+    assert (bare["asn"], bare["router_id"], bare["loopback6"]) == (None, None, None)
+    assert "router ID" not in await person.get("/nodes/bare")

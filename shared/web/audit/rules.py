@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-import csv
-import io
 import json
 from typing import Any
 
 from shared.kernel.errors import FieldError, InvalidInput
+from shared.kernel.spreadsheets import line_of
 from shared.web.audit.schemas import AuditEventRead, ExportForm
 
 COLUMNS = tuple(AuditEventRead.model_fields)
-#: A spreadsheet takes a cell that begins so for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def encode_cursor(ident: int) -> str:
@@ -41,7 +38,7 @@ def changes(before: dict[str, Any] | None, after: dict[str, Any] | None) -> list
 
 def export_head(form: ExportForm) -> str:
     """What stands above the events."""
-    return _line_of_cells(COLUMNS) if form is ExportForm.CSV else ""
+    return line_of(COLUMNS) if form is ExportForm.CSV else ""
 
 
 def export_line(event: AuditEventRead, form: ExportForm) -> str:
@@ -49,21 +46,10 @@ def export_line(event: AuditEventRead, form: ExportForm) -> str:
     if form is ExportForm.JSONL:
         return event.model_dump_json() + "\n"
     values = event.model_dump(mode="json")
-    return _line_of_cells([_cell(values[name]) for name in COLUMNS])
-
-
-def _cell(value: Any) -> str:
-    text = "" if value is None else _told(value)
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return line_of(values[name] for name in COLUMNS)
 
 
 def _told(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
-
-
-def _line_of_cells(cells: Any) -> str:
-    written = io.StringIO()
-    csv.writer(written).writerow(cells)
-    return written.getvalue()

@@ -6,13 +6,24 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from control_server.flaps.repository import FlapHistory
-from control_server.flaps.service import FlapRetention, FlapService, FlapWatch, PrefixFlaps, SessionFlaps
+from control_server.audit.dependencies import AuditTrail
+from control_server.flaps.repository import FlapHistory, FlapMutes
+from control_server.flaps.service import (
+    FlapExport,
+    FlapMuting,
+    FlapRetention,
+    FlapService,
+    FlapWatch,
+    PrefixFlaps,
+    SessionFlaps,
+)
 from control_server.flaps.service.states import FlapStates
 from control_server.flaps.store import HotState
+from control_server.incidents.service import IncidentLedger
 from control_server.resources import ControlResources
 from shared.kernel.principal import Principal, Scope
 from shared.web.principals import Require
+from shared.web.transactions import Session
 
 
 def flap_service(resources: ControlResources) -> FlapService:
@@ -47,9 +58,22 @@ def _flaps(request: Request) -> FlapService:
 
 Flaps = Annotated[FlapService, Depends(_flaps)]
 FlapReader = Annotated[Principal, Depends(Require(Scope.FLEET_READ))]
+FlapWriter = Annotated[Principal, Depends(Require(Scope.FLEET_WRITE))]
+
+
+def _exports(flaps: Flaps) -> FlapExport:
+    return FlapExport(flaps)
+
+
+def _muting(session: Session, flaps: Flaps, audit: AuditTrail) -> FlapMuting:
+    return FlapMuting(flaps, FlapMutes(session), IncidentLedger.within(session), audit)
+
+
+Exports = Annotated[FlapExport, Depends(_exports)]
+Muting = Annotated[FlapMuting, Depends(_muting)]
 
 
 async def flaps_as_text(resources: ControlResources) -> str:
-    """A text that differs when something has happened."""
+    """A text that differs when something has happened, or a mute began or ended."""
     async with resources.database.reading() as session:
-        return await FlapHistory(session).newest()
+        return f"{await FlapHistory(session).newest()} {await FlapMutes(session).newest()}"

@@ -5,13 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Query, status
+from fastapi.responses import StreamingResponse
 
-from control_server.flaps.dependencies import FlapReader, Flaps
+from control_server.flaps.dependencies import Exports, FlapReader, Flaps, FlapWriter, Muting
 from control_server.flaps.schemas import (
     FlapExplanation,
     FlapOverview,
     FlapRead,
+    FlapTable,
+    MuteQuery,
     RatePoint,
     SubjectKind,
     TransitionRead,
@@ -43,6 +46,24 @@ async def list_transitions(
 ) -> list[TransitionRead]:
     """What happened, the latest first."""
     return await flaps.transitions(node_id, session, limit)
+
+
+@router.get("/export", response_class=StreamingResponse)
+async def export_flaps(
+    _reader: FlapReader,
+    exports: Exports,
+    table: Annotated[FlapTable, Query()] = FlapTable.SESSIONS,
+    above: Annotated[int, Query(ge=0, le=12_000, description="Only higher scores")] = 0,
+) -> StreamingResponse:
+    """Scores of sessions or prefixes, or everything that happened, as comma-separated values."""
+    return StreamingResponse(
+        exports.stream_lines(table, above),
+        media_type="text/csv; charset=utf-8",
+        headers={
+            "Content-Disposition": f'attachment; filename="flaps-{table}.csv"',
+            "Cache-Control": "no-store",
+        },
+    )
 
 
 @router.get("/{node_id}")
@@ -77,3 +98,19 @@ async def list_rates(
 ) -> list[RatePoint]:
     """Prefix updates in buckets of five minutes. One that is missing was not measured; it is not zero."""
     return await flaps.rates(node_id, flaps.now() - timedelta(hours=hours))
+
+
+@router.put("/{node_id}/mute")
+async def mute_flap(
+    writer: FlapWriter, node_id: NodeId, muting: Muting, wanted: Annotated[MuteQuery, Query()]
+) -> FlapRead:
+    """Mute a session, a prefix or the node itself until it clears: its incident is not counted meanwhile."""
+    return await muting.mute(writer, node_id, wanted)
+
+
+@router.delete("/{node_id}/mute", status_code=status.HTTP_204_NO_CONTENT)
+async def unmute_flap(
+    writer: FlapWriter, node_id: NodeId, muting: Muting, wanted: Annotated[MuteQuery, Query()]
+) -> None:
+    """Lift a mute before it ends by itself; where there is none, nothing happens."""
+    await muting.unmute(writer, node_id, wanted)

@@ -12,3 +12,10 @@ class FlapUnknown(AppError):
 
     kind: ClassVar = Kind.MISSING
     code: ClassVar = "flap_unknown"
+
+
+class FlapSteady(AppError):
+    """It is stable, so there is nothing to mute."""
+
+    kind: ClassVar = Kind.CONFLICT
+    code: ClassVar = "flap_steady"

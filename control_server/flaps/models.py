@@ -1,4 +1,4 @@
-"""Tables of flaps: what happened, rates, and the whole table of scores for when the tier cannot keep them."""
+"""Tables of flaps: what happened, rates, mutes, and all scores for when the tier cannot keep them."""
 
 from __future__ import annotations
 
@@ -75,6 +75,18 @@ class NodePrefixFlapPath(Base):
     prefix: Mapped[str] = mapped_column(primary_key=True)
     position: Mapped[int] = mapped_column(primary_key=True)
     path: Mapped[str]
+
+
+class FlapMute(Base):
+    """Somebody knows of it: until it clears, its incident is not counted."""
+
+    __tablename__ = "flap_mutes"
+
+    node_id: Mapped[str] = mapped_column(ForeignKey("nodes.id"), primary_key=True)
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    subject: Mapped[str] = mapped_column(primary_key=True)
+    muted_by: Mapped[str]
+    muted_at: Mapped[datetime]
 
 
 class FlapTransition(Base):

@@ -28,6 +28,18 @@ class SubjectKind(StrEnum):
     NODE = "node"
 
 
+#: Node, kind, and name of the session or prefix; empty for the node itself.
+Subject = tuple[str, SubjectKind, str]
+
+
+class FlapTable(StrEnum):
+    """What can be exported."""
+
+    SESSIONS = "sessions"
+    PREFIXES = "prefixes"
+    TRANSITIONS = "transitions"
+
+
 class SessionState(StrEnum):
     """How a BGP session stands. `unknown` is not `down`; `disabled` is our own will."""
 
@@ -106,6 +118,24 @@ class FlapQuery(BaseModel):
     node: NodeId | None = None
     session: str = Field(default="", max_length=128)
     prefix: str = Field(default="", max_length=64)
+    above: int | None = Field(default=None, ge=0, le=12_000, description="Only sessions with a higher score")
+
+
+class MuteQuery(BaseModel):
+    """What is to be muted, or no longer."""
+
+    kind: SubjectKind
+    subject: str = Field(
+        default="",
+        max_length=128,
+        description="Name of the session, or the prefix; empty for the node itself",
+    )
+
+
+class MuteForm(MuteQuery):
+    """The same from a page, and which sessions it listed."""
+
+    above: int | None = Field(default=None, ge=0, le=12_000)
 
 
 class FlapRead(BaseModel):
@@ -126,6 +156,10 @@ class FlapRead(BaseModel):
     clears_at: datetime | None = Field(
         default=None, description="When it falls below 750 if nothing more happens; null when stable"
     )
+    muted_by: str | None = Field(
+        default=None, description="Who muted it until it clears; null when nobody did"
+    )
+    muted_at: datetime | None = None
 
 
 class TransitionRead(BaseModel):

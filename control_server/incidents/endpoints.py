@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Query
 
 from control_server.incidents.dependencies import IncidentReader, Incidents
-from control_server.incidents.schemas import IncidentList, IncidentRead
+from control_server.incidents.schemas import IncidentList, IncidentRead, Wanted
 from control_server.nodes.schemas import NodeId
 from shared.web.routing import Router
 
@@ -21,12 +21,12 @@ Limit = Annotated[int, Query(ge=1, le=500)]
 async def list_fleet_incidents(
     _reader: IncidentReader,
     incidents: Incidents,
-    state: Annotated[Literal["open", "all"], Query(description="`open`: only those that are open")] = "all",
+    state: Annotated[Wanted, Query(description="`counted`: open ones that nobody muted")] = Wanted.ALL,
     node_id: Annotated[NodeId | None, Query(description="Only of this node")] = None,
     limit: Limit = 100,
 ) -> IncidentList:
     """What is wrong, then what was, the latest first."""
-    return await incidents.list(open_only=state == "open", node_id=node_id, limit=limit)
+    return await incidents.list(state, node_id=node_id, limit=limit)
 
 
 @router.get("/{incident_id}")

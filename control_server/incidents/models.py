@@ -43,4 +43,6 @@ class FleetIncident(Base):
     clear_since: Mapped[datetime | None]
     #: Its node is in maintenance, or cannot be seen: it waits.
     held: Mapped[bool] = mapped_column(default=False)
+    #: Since when it is not counted, because somebody muted its subject.
+    muted_at: Mapped[datetime | None]
     details: Mapped[dict[str, Any]]

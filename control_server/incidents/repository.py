@@ -13,7 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.incidents.models import FleetIncident
-from control_server.incidents.schemas import Finding
+from control_server.incidents.schemas import Finding, Wanted
 from shared.kernel.ids import new_uuid
 
 
@@ -66,22 +66,35 @@ class IncidentRepository:
             query = query.where(FleetIncident.kind.in_(kinds))
         return (await self.session.scalars(query.order_by(FleetIncident.opened_at))).all()
 
-    async def list_latest(
-        self, *, open_only: bool, node_id: str | None, limit: int
-    ) -> Sequence[FleetIncident]:
+    async def mute(self, what: tuple[str, str, str], at: datetime | None) -> None:
+        """Count the open incident of this kind, node and subject no more, or again."""
+        kind, node_id, subject = what
+        same = (
+            FleetIncident.kind == kind,
+            FleetIncident.node_id == node_id,
+            FleetIncident.subject == subject,
+        )
+        await self.session.execute(
+            update(FleetIncident).where(*same, FleetIncident.closed_at.is_(None)).values(muted_at=at)
+        )
+
+    async def list_latest(self, *, state: Wanted, node_id: str | None, limit: int) -> Sequence[FleetIncident]:
         """The open ones first, then the latest."""
         query = select(FleetIncident)
-        if open_only:
+        if state is not Wanted.ALL:
             query = query.where(FleetIncident.closed_at.is_(None))
+        if state is Wanted.COUNTED:
+            query = query.where(FleetIncident.muted_at.is_(None))
         if node_id is not None:
             query = query.where(FleetIncident.node_id == node_id)
         order = (FleetIncident.closed_at.is_not(None), FleetIncident.opened_at.desc(), FleetIncident.id)
         return (await self.session.scalars(query.order_by(*order).limit(limit))).all()
 
-    async def count_open(self) -> int:
-        """How many are open."""
-        query = select(func.count()).select_from(FleetIncident).where(FleetIncident.closed_at.is_(None))
-        return await self.session.scalar(query) or 0
+    async def count_open(self) -> tuple[int, int]:
+        """How many are open, and how many of those are muted."""
+        columns = (func.count(FleetIncident.id), func.count(FleetIncident.muted_at))
+        row = (await self.session.execute(select(*columns).where(FleetIncident.closed_at.is_(None)))).one()
+        return row[0], row[1]
 
     async def find(self, incident_id: UUID) -> FleetIncident | None:
         """One incident."""
@@ -96,4 +109,5 @@ class IncidentRepository:
         columns = (func.count(FleetIncident.id), func.max(FleetIncident.opened_at))
         more = (func.max(FleetIncident.closed_at), func.count(FleetIncident.closed_at))
         held = func.sum(cast(FleetIncident.held, Integer))
-        return str((await self.session.execute(select(*columns, *more, held))).one())
+        muted = func.count(FleetIncident.muted_at)
+        return str((await self.session.execute(select(*columns, *more, held, muted))).one())

@@ -33,6 +33,15 @@ class Severity(StrEnum):
     CRITICAL = "critical"
 
 
+class Wanted(StrEnum):
+    """Which incidents are asked for."""
+
+    ALL = "all"
+    OPEN = "open"
+    #: Open ones that nobody muted.
+    COUNTED = "counted"
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something that is wrong now; it becomes an incident when it stays so."""
@@ -60,10 +69,14 @@ class IncidentRead(BaseModel):
     began_at: datetime = Field(description="Since when it was so, before it counted as an incident")
     details: dict[str, Any] = {}
     held: bool = Field(default=False, description="Its node is in maintenance, or cannot be seen: it waits")
+    muted_at: datetime | None = Field(
+        default=None, description="Since when it is not counted, because somebody muted its subject"
+    )
 
 
 class IncidentList(BaseModel):
     """Incidents that are open first, then the latest."""
 
     items: list[IncidentRead]
-    open: int
+    open: int = Field(description="Without those that are muted")
+    muted: int = Field(description="Open ones that somebody muted")

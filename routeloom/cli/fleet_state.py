@@ -147,7 +147,8 @@ def _sessions(items: list[dict[str, Any]]) -> Table:
 def _scores(items: list[dict[str, Any]]) -> Table:
     table = _with_heads("Subject", "Node", "Level", "Score", "Events", "Clears")
     for item in items:
-        about = (item["subject"] or "the node itself", item["node_id"], _word(item["level"]))
+        level = _word(item["level"]) + (" [dim](muted)[/]" if item.get("muted_at") else "")
+        about = (item["subject"] or "the node itself", item["node_id"], level)
         table.add_row(*about, f"{item['score']:.0f}", str(item["events"]), _minute(item["clears_at"]))
     return table
 
@@ -169,7 +170,8 @@ def _explain(answer: dict[str, Any]) -> None:
 def _incidents(items: list[dict[str, Any]]) -> Table:
     table = _with_heads("Incident", "Node", "Of", "Opened", "Closed", "Id")
     for item in items:
-        about = (item["kind"], item["node_id"], item["subject"] or "–")
+        kind = f"[dim]{item['kind']} (muted)[/]" if item.get("muted_at") else item["kind"]
+        about = (kind, item["node_id"], item["subject"] or "–")
         table.add_row(*about, _minute(item["opened_at"]), _minute(item["closed_at"]), item["id"])
     return table
 

@@ -54,6 +54,13 @@ class FlapHistory:
         order = (FlapTransition.at.desc(), FlapTransition.id.desc())
         return (await self.session.scalars(query.order_by(*order).limit(limit))).all()
 
+    async def list_before(self, ident: int | None, limit: int) -> Sequence[FlapTransition]:
+        """The latest that were noted before this one, the latest first."""
+        query = select(FlapTransition).order_by(FlapTransition.id.desc()).limit(limit)
+        if ident is not None:
+            query = query.where(FlapTransition.id < ident)
+        return (await self.session.scalars(query)).all()
+
     async def charges_of(
         self, subjects: Sequence[tuple[str, str, str]], begin: datetime
     ) -> Sequence[FlapTransition]:

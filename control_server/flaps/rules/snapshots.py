@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from ipaddress import ip_address
 
 from control_server.flaps.rules.looks import SeenNode, SeenSession
 from control_server.flaps.schemas import SessionState
@@ -30,6 +31,18 @@ def seen_in(snapshot: RuntimeSnapshot, received_at: datetime, *, maintenance: bo
 def sessions_of(snapshot: RuntimeSnapshot) -> list[ProtocolState]:
     """The BGP sessions of a snapshot."""
     return [protocol for protocol in snapshot.protocols if protocol.kind == "BGP"]
+
+
+def target_of(snapshot: RuntimeSnapshot | None, name: str) -> str:
+    """The neighbour's address, if it is known and a probe can be aimed at it."""
+    protocols = snapshot.protocols if snapshot is not None else ()
+    told = next((protocol.neighbor_address for protocol in protocols if protocol.name == name), "")
+    try:
+        address = ip_address(told)
+    except ValueError:
+        return ""
+    # A link-local address says nothing without its interface, which a target cannot name.
+    return "" if address.is_link_local else str(address)
 
 
 def state_of(protocol: ProtocolState) -> SessionState:

@@ -14,14 +14,15 @@ from typing import Generic
 
 import structlog
 
-from control_server.flaps.repository import FlapHistory, FlapTables, Holding
+from control_server.flaps.repository import FlapHistory, FlapMutes, FlapTables, Holding
 from control_server.flaps.rules.looks import Happening
 from control_server.flaps.rules.prefixes import SeenChange, SeenReport, active_until
 from control_server.flaps.rules.snapshots import seen_in
 from control_server.flaps.schemas import Heard, Level, PrefixesHeard, SubjectKind
 from control_server.flaps.service.books import BaseT, Book, Outcome, PrefixBook, SeenT, SessionBook, Wanted
+from control_server.flaps.service.subjects import INCIDENT_OF
 from control_server.flaps.store import HotState
-from control_server.incidents.schemas import Finding, IncidentKind, Severity
+from control_server.incidents.schemas import Finding, Severity
 from control_server.incidents.service import IncidentLedger
 from shared.cache import OutcomeUnknown, PayloadError, TierUnavailable
 from shared.database import Database, after_commit
@@ -31,12 +32,6 @@ log = structlog.get_logger(__name__)
 
 #: Somebody else was quicker so often that SQL is asked to keep it.
 _TRIES = 16
-
-_INCIDENTS = {
-    SubjectKind.SESSION: IncidentKind.SESSION_FLAPPING,
-    SubjectKind.PREFIX: IncidentKind.PREFIX_FLAPPING,
-    SubjectKind.NODE: IncidentKind.NODE_FLAPPING,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,16 +131,24 @@ class Bookkeeping(Generic[BaseT, SeenT]):
         if outcome.bucket is not None and await tables.claim_rate(held, told.number):
             await history.count_rate(told.node_id, outcome.bucket)
         await tables.note_active(held, active_until(self.book.tallies(outcome.base)))
-        incidents = IncidentLedger.within(tables.session)
         for happening in outcome.happenings:
             if happening.level is Level.FLAPPING and happening.level_before is not Level.FLAPPING:
-                await incidents.open(_finding(told.node_id, happening), told.received_at)
+                await self._open(tables, told, happening)
+
+    @staticmethod
+    async def _open(tables: FlapTables, told: Told[SeenT], happening: Happening) -> None:
+        incidents, finding = IncidentLedger.within(tables.session), _finding(told.node_id, happening)
+        if await incidents.open(finding, told.received_at) is None:
+            return
+        muted = await FlapMutes(tables.session).find((told.node_id, happening.kind, happening.subject))
+        if muted is not None:
+            await incidents.mute((finding.kind, finding.node_id, finding.subject), muted.muted_at)
 
 
 def _finding(node_id: str, happening: Happening) -> Finding:
     clears_at = happening.clears_at
     return Finding(
-        kind=_INCIDENTS[happening.kind],
+        kind=INCIDENT_OF[happening.kind],
         node_id=node_id,
         subject=happening.subject,
         since=datetime.fromtimestamp(happening.at, UTC),

@@ -21,6 +21,7 @@ from control_server.flaps.schemas import (
     FlapRead,
     Level,
     RatePoint,
+    Subject,
     SubjectKind,
     TransitionRead,
 )
@@ -97,12 +98,31 @@ class FlapService:
 
     async def node(self, node_id: str) -> list[FlapRead]:
         """Every session of a node, whatever its score, and its restless prefixes."""
-        return await self.of_nodes([node_id])
-
-    async def of_nodes(self, node_ids: Collection[str]) -> list[FlapRead]:
-        """The same of several."""
         now = self.now()
-        return _reads(await self._remembered(node_ids, None, now), now)
+        return _reads(await self._remembered([node_id], None, now), now)
+
+    async def sighted(self, node_ids: Collection[str]) -> tuple[dict[Subject, FlapRead], bool]:
+        """The same of several, by subject; and whether that is all: no tier is away that may know more."""
+        now = self.now()
+        remembered = await self._remembered(node_ids, None, now)
+        found = {(read.node_id, read.kind, read.subject): read for read in _reads(remembered, now)}
+        return found, remembered.whole
+
+    async def restless(self, kind: SubjectKind | None = None) -> list[FlapRead]:
+        """All that has a score, the highest first, however much that is."""
+        now = self.now()
+        found = _reads(await self._remembered(None, kind, now), now)
+        return [read for read in found if read.score >= FORGOTTEN and kind in {None, read.kind}]
+
+    async def get(self, subject: Subject) -> FlapRead:
+        """One score as it is now. Raises FlapUnknown."""
+        node_id, kind, name = subject
+        now = self.now()
+        found = _reads(await self._remembered([node_id], kind, now), now)
+        read = next((read for read in found if (read.kind, read.subject) == (kind, name)), None)
+        if read is None:
+            raise FlapUnknown(f"Nothing is known of {name or node_id} on {node_id}.")
+        return read
 
     async def session(self, node_id: str, name: str) -> FlapExplanation:
         """Why a session's score is what it is. Raises FlapUnknown."""
@@ -180,4 +200,10 @@ class FlapService:
 
 
 def _reads(remembered: Remembered, now: datetime) -> list[FlapRead]:
-    return reads_of(remembered.sessions, remembered.prefixes, now)
+    found = reads_of(remembered.sessions, remembered.prefixes, now)
+    for read in found if remembered.mutes else ():
+        mute = remembered.mutes.get((read.node_id, read.kind, read.subject))
+        # What has cleared is not muted any more, whether or not that has been written down yet.
+        if mute is not None and read.level is not Level.STABLE:
+            read.muted_by, read.muted_at = mute.muted_by, mute.muted_at
+    return found

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from control_server.flaps.models import FlapBase
-from control_server.flaps.repository import FlapTables
+from control_server.flaps.models import FlapBase, FlapMute
+from control_server.flaps.repository import FlapMutes, FlapTables
 from control_server.flaps.rules import joining, writing
 from control_server.flaps.rules.joining import Kept
 from control_server.flaps.rules.looks import SessionBase
 from control_server.flaps.rules.prefixes import PrefixBase
-from control_server.flaps.schemas import SubjectKind
+from control_server.flaps.schemas import Subject, SubjectKind
 from control_server.flaps.store import HotState
 from shared.cache import TierUnavailable
 from shared.database import Database
@@ -21,11 +21,14 @@ from shared.database import Database
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The states of nodes, and whether the tier told them."""
+    """The states of nodes, what of them is muted, and whether the tier told them."""
 
     sessions: Mapping[str, SessionBase]
     prefixes: Mapping[str, PrefixBase]
+    mutes: Mapping[Subject, FlapMute]
     from_tier: bool
+    #: Nothing is missing: there is no tier, or it told all that it knew.
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +49,15 @@ class FlapStates:
             of_prefixes = [base for base in bases.get(SubjectKind.PREFIX, []) if _active(base, now)]
             table_sessions = await tables.all_sessions(of_sessions)
             table_prefixes = await tables.all_prefixes(of_prefixes)
+            mutes = await FlapMutes(session).list_of(node_ids)
         tier_sessions, one = await self._of_tier(SubjectKind.SESSION, of_sessions)
         tier_prefixes, other = await self._of_tier(SubjectKind.PREFIX, of_prefixes)
         return Remembered(
             sessions=_joined_sessions(tier_sessions, table_sessions, of_sessions),
             prefixes=_joined_prefixes(tier_prefixes, table_prefixes, of_prefixes),
+            mutes={(mute.node_id, SubjectKind(mute.kind), mute.subject): mute for mute in mutes},
             from_tier=one and other,
+            whole=(one and other) or not self.hot.configured,
         )
 
     async def _of_tier(self, kind: SubjectKind, bases: Sequence[FlapBase]) -> tuple[dict[str, Any], bool]:

@@ -10,7 +10,7 @@ from control_server.alerts.schemas import IncidentRead as LostNode
 from control_server.alerts.service import AlertDesk
 from control_server.incidents.errors import IncidentUnknown
 from control_server.incidents.repository import IncidentRepository
-from control_server.incidents.schemas import IncidentKind, IncidentList, IncidentRead, Severity
+from control_server.incidents.schemas import IncidentKind, IncidentList, IncidentRead, Severity, Wanted
 
 #: Lost nodes that are asked for beside the rest; there are at most as many open ones as there are nodes.
 _LOST = 500
@@ -24,18 +24,19 @@ class IncidentDesk:
     alerts: AlertDesk
 
     async def list(
-        self, *, open_only: bool = False, node_id: str | None = None, limit: int = 100
+        self, state: Wanted = Wanted.ALL, *, node_id: str | None = None, limit: int = 100
     ) -> IncidentList:
         """The open ones first, then the latest."""
-        rows = await self.incidents.list_latest(open_only=open_only, node_id=node_id, limit=limit)
+        rows = await self.incidents.list_latest(state=state, node_id=node_id, limit=limit)
         lost = [
             _of_lost(row)
             for row in await self.alerts.list_incidents(_LOST)
-            if (node_id is None or row.node_id == node_id) and not (open_only and row.closed_at)
+            if (node_id is None or row.node_id == node_id) and (state is Wanted.ALL or not row.closed_at)
         ]
         items = sorted([*(IncidentRead.model_validate(row) for row in rows), *lost], key=_order)
-        open_now = await self.incidents.count_open() + sum(row.closed_at is None for row in lost)
-        return IncidentList(items=items[:limit], open=open_now)
+        opened, muted = await self.incidents.count_open()
+        counted = opened - muted + sum(row.closed_at is None for row in lost)
+        return IncidentList(items=items[:limit], open=counted, muted=muted)
 
     async def get(self, incident_id: UUID) -> IncidentRead:
         """One incident. Raises IncidentUnknown."""

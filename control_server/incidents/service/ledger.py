@@ -47,13 +47,18 @@ class IncidentLedger:
             log.info("incident.closed", incident=str(incident_id))
         return closed
 
+    async def mute(self, what: Subject, at: datetime | None) -> None:
+        """Count the open incident of this kind, node and subject no more; None: again."""
+        await self.incidents.mute(what, at)
+
     async def list_open(self, kinds: Collection[IncidentKind]) -> list[IncidentRead]:
         """Those of these kinds that are open."""
         return [IncidentRead.model_validate(row) for row in await self.incidents.list_open(kinds)]
 
     async def any_open(self) -> bool:
         """Whether there is one."""
-        return await self.incidents.count_open() > 0
+        opened, _ = await self.incidents.count_open()
+        return opened > 0
 
     async def forget(self, before: datetime) -> None:
         """Remove what was closed before an instant."""

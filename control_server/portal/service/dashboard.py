@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from control_server.health.schemas import FleetHealth
 from control_server.health.service import HealthService
-from control_server.incidents.schemas import IncidentList
+from control_server.incidents.schemas import IncidentList, Wanted
 from control_server.incidents.service import IncidentDesk
 from control_server.portal.schemas import TierGlance
 from control_server.probes.schemas import ProbeSummary
@@ -52,7 +52,7 @@ class DashboardService:
         health, routing = await self.health.fleet(), await self.routing.fleet()
         return Dashboard(
             health=health,
-            incidents=await self.incidents.list(open_only=True, limit=_INCIDENTS),
+            incidents=await self.incidents.list(Wanted.COUNTED, limit=_INCIDENTS),
             traffic=await self.traffic.together(wanted),
             routing=routing,
             tiers=[_glance(cache, prober) for cache, prober in self.tiers],

@@ -17,6 +17,7 @@ from control_server.health.schemas import State
 from control_server.health.service import HealthService
 from control_server.incidents.dependencies import incidents_as_text
 from control_server.incidents.repository import IncidentRepository
+from control_server.incidents.schemas import Wanted
 from control_server.nodes.errors import NodeNotFound
 from control_server.nodes.models import Node
 from control_server.observations.service import Listening
@@ -71,7 +72,8 @@ class Town:
 
     async def incidents(self, *, open_only: bool = True) -> list[tuple[str, str, bool]]:
         async with self.stage.resources.database.reading() as session:
-            rows = await IncidentRepository(session).list_latest(open_only=open_only, node_id=None, limit=50)
+            wanted = Wanted.OPEN if open_only else Wanted.ALL
+            rows = await IncidentRepository(session).list_latest(state=wanted, node_id=None, limit=50)
         return [(row.kind, row.subject, row.closed_at is None) for row in rows]
 
     async def maintain(self, wanted: dict[str, Any] | None) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from threading import Lock
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse
 from starlette.responses import Response
 
 from shared.web.principals import find_principal
 from shared.web.routing import Router
+
+#: However many ask at first, it is made once: a second would take as long again from everybody.
+_DESCRIBING = Lock()
 
 
 def api_reference_router(prefix: str, service: str) -> APIRouter:
@@ -37,8 +41,15 @@ def api_reference_router(prefix: str, service: str) -> APIRouter:
 
 
 async def _schema(request: Request) -> dict[str, Any]:
-    schema: dict[str, Any] = await asyncio.to_thread(request.app.openapi)
-    return schema
+    app: FastAPI = request.app
+    made: dict[str, Any] | None = app.openapi_schema
+    return await asyncio.to_thread(_described, app) if made is None else made
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    with _DESCRIBING:
+        made: dict[str, Any] = app.openapi()
+    return made
 
 
 def operations_of(schema: dict[str, Any]) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from shared.kernel.principal import Role
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from types import ModuleType
 
     from fastapi import FastAPI
 
@@ -40,6 +41,10 @@ class Arrived:
     registry: FastAPI
 
 
+class GivenUp(Exception):
+    """Lite was stopped before all of it was there."""
+
+
 class LateServices:
     """Fleet, sign-in and registry of one Lite."""
 
@@ -52,25 +57,41 @@ class LateServices:
         self._settings = settings
         self._resources = control
         self._pages = pages
+        self._given_up = False
+
+    def give_up(self) -> None:
+        """Bring in nothing more."""
+        self._given_up = True
 
     @asynccontextmanager
     async def up(self) -> AsyncIterator[Arrived]:
-        """Both serve inside of this."""
+        """All three serve inside of this. Raises GivenUp."""
         async with AsyncExitStack() as stack:
             await self._bring_up_control(stack)
             resources = await self._bring_up_auth(stack)
             registry = await self._bring_up_registry(stack)
             yield Arrived(await _invitation(resources), registry)
 
+    async def _bring_in(self, module: str) -> ModuleType:
+        """Import it. An import cannot be broken off; whoever stops Lite waits for this one and no other."""
+        self._go_on()
+        imported = await asyncio.to_thread(import_module, module)
+        self._go_on()
+        return imported
+
+    def _go_on(self) -> None:
+        if self._given_up:
+            raise GivenUp
+
     async def _bring_up_control(self, stack: AsyncExitStack) -> None:
-        await asyncio.to_thread(import_module, "control_server.app")
+        await self._bring_in("control_server.app")
         from control_server.app import create_app  # noqa: PLC0415 - the thread has imported it
 
         app = await asyncio.to_thread(create_app, self._resources.settings, self._resources, self._pages)
         await stack.enter_async_context(self.control.serving(app))
 
     async def _bring_up_auth(self, stack: AsyncExitStack) -> AuthResources:
-        await asyncio.to_thread(import_module, "auth_server.commands")
+        await self._bring_in("auth_server.commands")
         settings = self._settings.auth()
         await migrate("auth_server", settings.database)
         from auth_server.app import create_app  # noqa: PLC0415 - the thread has imported it
@@ -84,11 +105,11 @@ class LateServices:
         return resources
 
     async def _bring_up_registry(self, stack: AsyncExitStack) -> FastAPI:
-        await asyncio.to_thread(import_module, "registry_server.app")
+        await self._bring_in("registry_server.app")
         settings = self._settings.registry()
         await migrate("registry_server", settings.database)
         if not self._home.sample_registry.exists():
-            commands = await asyncio.to_thread(import_module, "registry_server.commands")
+            commands = await self._bring_in("registry_server.commands")
             await commands.seed(settings)
         from registry_server.app import create_app  # noqa: PLC0415 - the thread has imported it
 

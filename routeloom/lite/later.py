@@ -1,9 +1,12 @@
-"""An application that comes up while another serves already: whoever asks it meanwhile waits."""
+"""An application that comes up while another serves already: whoever asks it meanwhile waits.
+
+A server that stops before it is there keeps nobody waiting: they are told to come again.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -35,6 +38,8 @@ class Later:
         self._patience = patience.total_seconds()
         self._app: FastAPI | None = None
         self._is_up = asyncio.Event()
+        #: It is up, or will not be any more.
+        self._is_decided = asyncio.Event()
 
     @property
     def app(self) -> FastAPI | None:
@@ -51,18 +56,15 @@ class Later:
         async with app.router.lifespan_context(app):
             self._app = app
             self._is_up.set()
+            self._is_decided.set()
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request or socket."""
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(self._patience):
-                await self._is_up.wait()
-        except TimeoutError:
-            await self._refuse(scope, receive, send)
-            return
-        assert self._app is not None  # noqa: S101 - there before the event is set
-        await self._app(scope, receive, send)
+                await self._is_decided.wait()
+        await (self.app or self._refuse)(scope, receive, send)
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -79,6 +81,7 @@ class Later:
         await answer(scope, receive, send)
 
     async def go_away(self) -> None:
-        """Tell its clients that the server stops."""
+        """Tell its clients that the server stops, and those that wait for it."""
+        self._is_decided.set()
         if self._app is not None:
             await go_away(self._app)

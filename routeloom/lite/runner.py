@@ -22,7 +22,7 @@ from routeloom.lite.configuration import Addresses, LiteSettings, lite_settings
 from routeloom.lite.dispatcher import Dispatcher
 from routeloom.lite.errors import PublicUrlRefused
 from routeloom.lite.home import Home, default_home
-from routeloom.lite.late_services import LateServices, migrate
+from routeloom.lite.late_services import GivenUp, LateServices, migrate
 from routeloom.lite.ports import listen_on_loopback
 from routeloom.lite.welcome import Running, WaysIn, command_for, protocol_ports
 from shared.database.lock import InstanceLock
@@ -95,6 +95,7 @@ class _Lite:
             await server.serve(sockets=listeners)
         finally:
             stopped.set()
+            late.give_up()
             if not server.started:
                 others.cancel()
             await asyncio.gather(others, return_exceptions=True)
@@ -115,9 +116,11 @@ class _Lite:
                 gc.enable()
                 ports = protocol_ports(arrived.registry)
                 await _first_of(agent, stopped)
-                if agent.done():
+                if agent.done() and not stopped.is_set():
                     typer.echo(Running(arrived.invitation, agent.result(), ports, self.home, command))
                 await stopped.wait()
+        except GivenUp:
+            return
         finally:
             server.stop()
             await end(agent)

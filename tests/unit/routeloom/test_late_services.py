@@ -2,12 +2,16 @@
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 import httpx2
-from fastapi import FastAPI
+import pytest
+from fastapi import FastAPI, Response
 
 from routeloom.lite.dispatcher import Dispatcher
+from routeloom.lite.late_services import GivenUp, LateServices
 from routeloom.lite.later import Later
+from routeloom.lite.local_agent import known_node
 
 
 def application(name: str) -> FastAPI:
@@ -68,3 +72,61 @@ async def test_whoever_waited_long_enough_is_told_to_come_again() -> None:
     assert answer.headers["retry-after"] == "5"
     assert answer.json()["code"] == "still_starting"
     assert answer.json()["request_id"]
+
+
+async def test_a_server_that_stops_keeps_nobody_waiting_for_what_will_not_come() -> None:
+    control, auth = Later("fleet"), Later("sign-in")
+    dispatcher = Dispatcher(control, auth, application("registry"), FastAPI(title="door"))
+    async with client(dispatcher) as http:
+        waiting = [asyncio.create_task(http.get(path)) for path in ("/auth/sign-in", "/api/v1/nodes")]
+        await asyncio.sleep(0)
+        assert not any(task.done() for task in waiting)
+        await dispatcher.go_away()
+        for task in waiting:
+            assert ((await task).status_code, (await task).json()["code"]) == (503, "still_starting")
+
+
+async def test_a_socket_that_waits_when_the_server_stops_is_told_to_come_again() -> None:
+    sent: list[object] = []
+
+    async def send(message: object) -> None:
+        sent.append(message)
+
+    async def receive() -> dict[str, str]:
+        return {"type": "websocket.connect"}
+
+    control = Later("fleet")
+    socket = asyncio.create_task(control({"type": "websocket", "path": "/api/v1/agent/ws"}, receive, send))
+    await asyncio.sleep(0)
+    await control.go_away()
+    await socket
+    assert sent == [{"type": "websocket.close", "code": 1013}]
+
+
+async def test_nothing_more_is_brought_in_once_it_was_given_up() -> None:
+    unused: Any = None
+    late = LateServices(unused, unused, unused, unused)
+    late.give_up()
+    with pytest.raises(GivenUp):
+        async with late.up():
+            pass
+    assert late.control.app is None
+
+
+async def test_the_agent_of_a_busy_server_is_not_taken_for_an_unknown_one() -> None:
+    statuses = [503, 429, 200]
+    whole = FastAPI()
+
+    @whole.get("/api/v1/nodes/demo")
+    async def node(response: Response) -> dict[str, str]:
+        response.status_code = statuses.pop(0)
+        return {"liveness": "online"}
+
+    transport = httpx2.ASGITransport(app=whole)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
+        assert await known_node(http, pause=0) == {"liveness": "online"}
+        statuses += [404]
+        assert await known_node(http, pause=0) is None
+        statuses += [503] * 100
+        with pytest.raises(httpx2.HTTPStatusError):
+            await known_node(http, pause=0)

@@ -17,7 +17,8 @@ async def test_token_and_proof_make_an_agent(office: Office) -> None:
     assert body["agent_token"].startswith("rlg_")
     node = await office.node("fra1")
     assert node["liveness"] == "unknown"
-    assert node["health"] == {"state": "unknown", "reasons": ["never_reported"], "since": None}
+    assert node["health"]["state"] == "unknown"
+    assert (node["health"]["reasons"], node["health"]["since"]) == (["never_reported"], None)
     assert node["agent"]["hostname"] == "fra1.loom.example"
     assert (await office.actions())[-3:] == ["enrolment_token.created", "node.created", "agent.enrolled"]
 

@@ -128,7 +128,7 @@ async def open_plant(
     **changes: Mapping[str, Any],
 ) -> AsyncIterator[Plant]:
     parts: dict[str, Any] = {name: {**QUICK[name], **changes.get(name, {})} for name in QUICK}
-    durable = {"lease": 1, **({"url": durable_url} if durable_url else {})}
+    durable = {"lease": 3, **({"url": durable_url} if durable_url else {})}
     settings = ControlSettings.model_validate(
         {
             "database": {"url": url},

@@ -18,7 +18,7 @@ from shared.runtime_state import RuntimeStateConfigurationError
 from shared.web.app import go_away
 from shared.web.logs import configure_logs
 from shared.web.runtime_state import check_start
-from shared.web.server import Server, server_config
+from shared.web.server import Server, look_for_waste_seldom, server_config
 from shared.web.settings import WebSettings
 from shared.web.workers import (
     Supervisor,
@@ -194,5 +194,6 @@ async def _serve(service: Service[S], settings: S) -> None:
         return
     app = service.create_app(settings)
     server = Server(server_config(app, settings.web), lambda: go_away(app))
+    look_for_waste_seldom()
     with ending_with_parent(server.stop):
         await server.serve(sockets=[listener] if listener else None)

@@ -1,4 +1,4 @@
-"""The API description: generated at build time where the package has it, else once, off the event loop."""
+"""The API description: made once, when somebody first asks for it, and off the event loop."""
 
 from __future__ import annotations
 

@@ -17,12 +17,16 @@ class Conditional:
         header = request.headers.get("if-none-match", "")
         self._known = {tag.strip().removeprefix("W/") for tag in header.split(",")}
 
-    def answer(self, record: BaseModel) -> Response:
-        """The record, or 304. The validator is that of the bytes, so it outlives a restart and a sync."""
+    def answer(self, record: BaseModel, passing: frozenset[str] = frozenset()) -> Response:
+        """The record, or 304. The validator is that of the bytes, so it outlives a restart and a sync.
+
+        With fields that change by themselves as time goes by the validator is a weak one, without them.
+        """
         body = record.model_dump_json().encode()
-        tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-        headers = {"ETag": tag, "Cache-Control": "no-cache"}
-        if tag in self._known or "*" in self._known:
+        lasting = record.model_dump_json(exclude=set(passing)).encode() if passing else body
+        strong = f'"{hashlib.sha256(lasting).hexdigest()[:32]}"'
+        headers = {"ETag": f"W/{strong}" if passing else strong, "Cache-Control": "no-cache"}
+        if strong in self._known or "*" in self._known:
             return Response(status_code=status.HTTP_304_NOT_MODIFIED, headers=headers)
         return Response(body, media_type="application/json", headers=headers)
 

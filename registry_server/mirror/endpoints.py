@@ -6,6 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, BackgroundTasks, Request, Response, status
 
+from registry_server.conditional.dependencies import IfChanged
 from registry_server.mirror.dependencies import Mirror, Page, Syncer
 from registry_server.mirror.schemas import MirrorStatus, SyncPage, SyncRead, SyncRequest, SyncTrigger
 from shared.web.problems import Problem
@@ -20,19 +21,25 @@ _SIGNED: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "No webhook is configured"},
 }
 
+_KNOWN: dict[int | str, dict[str, Any]] = {304: {"description": "The client has it already"}}
+_PASSING = frozenset({"lag_seconds"})
+
 router = APIRouter(prefix="/registry/api/v1", tags=["mirror"])
 
 
-@router.get("/status")
-async def get_status(mirror: Mirror) -> MirrorStatus:
-    """What is served, how fresh it is, what is wrong with it, and the last syncs."""
-    return await mirror.status()
+@router.get("/status", response_model=MirrorStatus, responses=_KNOWN)
+async def get_status(mirror: Mirror, if_changed: IfChanged) -> Response:
+    """What is served, how fresh it is, what is wrong with it, and the last syncs.
+
+    The validator leaves `lag_seconds` out: it is the time since `checked_at`, and grows by itself.
+    """
+    return if_changed.answer(await mirror.status(), passing=_PASSING)
 
 
-@router.get("/syncs")
-async def list_syncs(mirror: Mirror, page: Page) -> SyncPage:
+@router.get("/syncs", response_model=SyncPage, responses=_KNOWN)
+async def list_syncs(mirror: Mirror, page: Page, if_changed: IfChanged) -> Response:
     """Syncs that changed something, were held or failed, newest first."""
-    return await mirror.syncs(page.cursor, page.limit)
+    return if_changed.answer(await mirror.syncs(page.cursor, page.limit))
 
 
 @router.post("/webhook", status_code=status.HTTP_202_ACCEPTED, response_class=Response, responses=_SIGNED)

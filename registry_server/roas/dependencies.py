@@ -12,9 +12,10 @@ from fastapi import Depends, Request, Response
 from registry_server.roas.schemas import Export
 from registry_server.roas.service.exports import RoaService
 from registry_server.roas.service.routers import RouterCache
+from registry_server.snapshot.dependencies import Opened
 
 
-def _roas(request: Request) -> RoaService:
+def _roas(request: Request, _opened: Opened) -> RoaService:
     service: RoaService = request.app.state.roas
     return service
 

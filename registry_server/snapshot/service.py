@@ -46,23 +46,40 @@ class SnapshotKeeper:
         self._followers.append(follower)
         self._anew = True
 
+    async def opened(self) -> None:
+        """Return once SQL was looked at: whoever asks right after a start is told what the last sync left.
+
+        Raises DatabaseUnavailable.
+        """
+        if self._is_unopened():
+            async with self._turn:
+                if self._is_unopened():
+                    await self._look()
+
+    def _is_unopened(self) -> bool:
+        return self.facts is None or self._anew
+
     async def refresh(self) -> None:
         """Look whether there was a sync, and take it over. Raises DatabaseUnavailable."""
         async with self._turn:
-            async with self._database.reading() as session:
-                repository = SnapshotRepository(session)
-                facts = await repository.facts()
-                rows = await repository.rows() if self._is_behind(facts) else None
-            if rows is not None:
-                snapshot = await asyncio.to_thread(build, rows)
-                for follower in self._followers:
-                    await follower(snapshot)
-                # With the facts, and at once: whoever was told of the change asks at the next moment.
-                self.current, self.facts, self._anew = snapshot, facts, False
-                del rows
-                await asyncio.to_thread(give_back)
-                log.info("snapshot_taken", version=facts.version, objects=len(snapshot.entries))
-            self.facts = facts
+            await self._look()
+
+    async def _look(self) -> None:
+        async with self._database.reading() as session:
+            repository = SnapshotRepository(session)
+            facts = await repository.facts()
+            rows = await repository.rows() if self._is_behind(facts) else None
+        if rows is not None:
+            snapshot = await asyncio.to_thread(build, rows)
+            for follower in self._followers:
+                await follower(snapshot)
+            # With the facts, and at once: whoever was told of the change asks at the next moment.
+            self.current, self.facts, self._anew = snapshot, facts, False
+            del rows
+            await asyncio.to_thread(give_back)
+            log.info("snapshot_taken", version=facts.version, objects=len(snapshot.entries))
+        # Where there is no sync yet, its snapshot will be new to every follower.
+        self.facts, self._anew = facts, False
 
     def _is_behind(self, facts: Facts) -> bool:
         if self.current is None or self._anew:

@@ -63,6 +63,16 @@ async def test_after_a_while_without_upstream_it_is_not_ready_and_says_since_whe
     assert "Upstream was not reached for long" in (await watched.client.get("/registry/sync")).text
 
 
+async def test_the_status_is_not_sent_again_only_because_it_grew_older(watched: Watched) -> None:
+    path = "/registry/api/v1/status"
+    known = {"If-None-Match": (await watched.client.get(path)).headers["etag"]}
+    await watched.later(timedelta(minutes=5))
+    assert (await watched.client.get(path, headers=known)).status_code == 304
+    await watched.later(LIMIT)
+    stale = await watched.client.get(path, headers=known)
+    assert (stale.status_code, stale.json()["lag_seconds"], stale.json()["stale"]) == (200, 11100, True)
+
+
 async def test_a_look_that_went_well_makes_it_ready_again_without_a_change(watched: Watched) -> None:
     await watched.later(LIMIT * 2)
     assert (await watched.ready())[0] == 503

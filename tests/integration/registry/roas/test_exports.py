@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import httpx2
 import pytest
 
+from registry_server.app import create_app
 from registry_server.mirror.schemas import SyncTrigger
-from tests.integration.registry.conftest import Registries
-from tests.integration.registry.network import route, thing
+from tests.integration.registry.conftest import Registries, client_of
+from tests.integration.registry.network import FILES, route, thing
 from tests.integration.registry.serving import Served, serving
 from tests.integration.registry.upstream import Upstream
 
@@ -133,6 +135,32 @@ class TestValidators:
         assert moved == 3 * 3600
         bird = await http.get("/registry/roa/bird4.conf")
         assert "172.20.0.0/23" in bird.text
+
+
+class TestRestart:
+    async def test_the_first_request_is_told_what_the_last_sync_left(
+        self, registries: Registries, upstream: Upstream, tmp_path: Path
+    ) -> None:
+        upstream.commit(FILES)
+        left = await (await registries.open(upstream)).sync()
+        upstream.directory.rename(tmp_path / "away")
+        for path in (*PATHS, "/registry/api/v1/roas", "/registry/api/v1/roas/problems"):
+            restarted = (await registries.open(upstream)).resources
+            async with client_of(create_app(restarted.settings, restarted)) as http:
+                answer = await http.get(path)
+            assert answer.status_code == 200, (path, answer.text)
+            assert restarted.snapshots.current is not None
+            assert restarted.snapshots.current.facts.version == left.id
+
+    async def test_the_page_and_the_schemas_do_not_wait_for_the_first_pass_either(
+        self, registries: Registries, upstream: Upstream
+    ) -> None:
+        upstream.commit(FILES)
+        await (await registries.open(upstream)).sync()
+        for path, shown in (("/registry/roas", "172.20.0.0/23"), ("/registry/api/v1/schema", "[")):
+            restarted = (await registries.open(upstream, interval="PT24H")).resources
+            async with client_of(create_app(restarted.settings, restarted)) as http:
+                assert shown in (await http.get(path)).text
 
 
 class TestFailing:

@@ -67,7 +67,13 @@ def loops(resources: ControlResources, known: Sequence[JobKind], metrics: JobMet
         worker.serve(name, queue, known, resources.settings.jobs)
     janitor = Janitor(resources.durable.queues, known, metrics)
     return [
-        Loop("jobs.work", worker.run, interval=timedelta(seconds=1), time_limit=_FOR_EVER),
+        Loop(
+            "jobs.work",
+            worker.run,
+            interval=timedelta(seconds=1),
+            time_limit=_FOR_EVER,
+            leaves_within=worker.leaves_within + timedelta(seconds=5),
+        ),
         Loop("jobs.heartbeat", worker.beat, interval=timedelta(seconds=10)),
         Loop("jobs.janitor", janitor.sweep, interval=timedelta(seconds=10)),
         *watching(resources, metrics),

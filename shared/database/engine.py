@@ -22,6 +22,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from sqlalchemy.util import await_only
 from sqlalchemy.util.concurrency import in_greenlet
 
+from shared.database.closing import ClosingConnection
 from shared.database.direct import TRUSTED_SECONDS, Direct
 from shared.database.transaction import transaction
 
@@ -197,7 +198,11 @@ def _sqlite_engine(url: URL, *, begin: str, connections: int, read_only: bool) -
         pool_size=connections,
         max_overflow=0,
         pool_timeout=_POOL_SECONDS,
-        connect_args={"isolation_level": None, "timeout": _BUSY_MILLISECONDS / 1000},
+        connect_args={
+            "isolation_level": None,
+            "timeout": _BUSY_MILLISECONDS / 1000,
+            "factory": ClosingConnection,
+        },
     )
 
     engine.dialect.do_terminate = _close_in_order  # type: ignore[assignment]

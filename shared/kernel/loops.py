@@ -35,6 +35,8 @@ class Loop:
     time_limit: timedelta = timedelta(seconds=30)
     #: The pause varies by this share of the interval, so replicas do not act in step.
     jitter: float = 0.1
+    #: A pass that is cancelled leaves in order within so long; then it is cancelled again.
+    leaves_within: timedelta = timedelta(seconds=5)
 
     def pause(self) -> float:
         """Seconds until the next pass."""
@@ -72,8 +74,9 @@ def check_cancelled() -> None:
 @asynccontextmanager
 async def running(loops: Sequence[Loop], observer: LoopObserver) -> AsyncIterator[None]:
     """Run the loops while the body runs; stop them all at its end."""
-    tasks = [asyncio.create_task(run_loop(loop, observer), name=loop.name) for loop in loops]
+    tasks = [(asyncio.create_task(run_loop(loop, observer), name=loop.name), loop) for loop in loops]
     try:
         yield
     finally:
-        await end(*tasks)
+        ends = [end(task, again_seconds=loop.leaves_within.total_seconds()) for task, loop in tasks]
+        await asyncio.gather(*ends)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,8 +15,9 @@ from shared.kernel.secrets import redact
 
 log = structlog.get_logger(__name__)
 
-#: A worker that stops waits so long for the store to take a job back; then the lease runs out by itself.
-_GIVE_BACK_SECONDS = 2
+#: A worker that stops waits so long for the store to take a job back, which is longer than a busy SQLite
+#: lets a writer wait; then the lease runs out by itself.
+GIVE_BACK_SECONDS = 8
 _ERROR_LENGTH = 500
 
 
@@ -79,9 +79,11 @@ class Performer:
         return JobOutcome.DEAD
 
     async def _give_back(self, lease: QueueLease) -> None:
-        with contextlib.suppress(Exception):
-            async with asyncio.timeout(_GIVE_BACK_SECONDS):
+        try:
+            async with asyncio.timeout(GIVE_BACK_SECONDS):
                 await self.queue.release(lease, counts=False, delay=timedelta(0))
+        except Exception as problem:  # noqa: BLE001 - any client's; the lease runs out by itself
+            log.warning("job.not_given_back", kind=lease.job.kind, error=type(problem).__name__)
 
 
 def describe(problem: Exception) -> str:

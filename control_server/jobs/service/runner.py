@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from control_server.jobs.schemas import JobEnd, JobOutcome, RunningRead
-from control_server.jobs.service.performing import Performer
+from control_server.jobs.service.performing import GIVE_BACK_SECONDS, Performer
 from shared.durable import QueueLease
 from shared.kernel.clock import Clock
 from shared.kernel.loops import check_cancelled
@@ -20,6 +20,8 @@ log = structlog.get_logger(__name__)
 
 #: An idle worker asks anew after so long: no bell rings when a failed job is due again.
 _WAIT = timedelta(seconds=5)
+#: A job that was cancelled is given back within so long.
+_LEAVE = timedelta(seconds=GIVE_BACK_SECONDS + 2)
 #: Between two tries to reach a store that is away.
 _PAUSE_SECONDS = 1.0
 
@@ -43,6 +45,11 @@ class JobRunner:
     def held(self) -> Mapping[str, RunningRead]:
         """What it performs now, by lease."""
         return self._held
+
+    @property
+    def leaves_within(self) -> timedelta:
+        """How long it takes to leave in order, at most."""
+        return self.grace + 2 * _LEAVE
 
     async def run(self) -> None:
         """Take and perform until cancelled; then let jobs finish for the grace, and give back the rest."""
@@ -93,7 +100,7 @@ class JobRunner:
         if not self._tasks:
             return
         await asyncio.wait(self._tasks, timeout=self.grace.total_seconds())
-        await end(*self._tasks)
+        await end(*self._tasks, again_seconds=_LEAVE.total_seconds())
 
 
 def instant_of(end: JobEnd, now: datetime) -> dict[str, object]:

@@ -54,13 +54,18 @@ class Worker:
         )
         self.runners.append(runner)
 
+    @property
+    def leaves_within(self) -> timedelta:
+        """How long it takes to leave in order, at most."""
+        return max(runner.leaves_within for runner in self.runners)
+
     async def run(self) -> None:
         """Work until cancelled, then leave without a trace."""
         tasks = [asyncio.create_task(runner.run(), name=f"queue {runner.queue}") for runner in self.runners]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         finally:
-            await end(*tasks)
+            await end(*tasks, again_seconds=self.leaves_within.total_seconds())
             async with self.database.transaction() as session:
                 await JobRepository(session).remove_worker(self.worker_id)
 

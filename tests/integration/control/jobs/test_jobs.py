@@ -83,6 +83,10 @@ class TestPerforming:
             asyncio.get_running_loop().call_later(0.02, work.go.set)
         assert await lite.resources.durable.queues[UPKEEP].state("one") is None
 
+    async def test_leaving_in_order_takes_longer_than_the_grace(self, lite: Plant) -> None:
+        grace = lite.resources.settings.jobs.grace
+        assert [loop.leaves_within > grace for loop in lite.loops() if loop.name == "jobs.work"] == [True]
+
     async def test_a_kind_that_this_version_does_not_know_is_dead_in_the_end(self, lite: Plant) -> None:
         await lite.resources.durable.queues[UPKEEP].enqueue(JOB)
         async with lite.working():

@@ -192,7 +192,7 @@ async def test_a_worker_told_to_stop_gives_its_job_back_uncounted(
         worker.send_signal(signal.SIGTERM)
         assert await asyncio.to_thread(worker.wait, PATIENCE) == 0
         queue = plant.resources.durable.queues[NOTIFICATIONS]
-        assert await queue.state(ident) is JobState.PENDING
+        assert await queue.state(ident) is JobState.PENDING, workers.log.read_text()
         lease = await queue.lease("another", wait=timedelta(seconds=5))
         assert lease is not None
         assert lease.attempt == 1

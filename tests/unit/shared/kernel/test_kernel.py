@@ -129,3 +129,25 @@ async def test_a_loop_ends_although_a_library_lost_its_cancellation() -> None:
 
     async with asyncio.timeout(20), running([Loop("test", work, interval=timedelta(0))], Watcher()):
         await begun.wait()
+
+
+@pytest.mark.parametrize(("leaves_within", "cut_short"), [(60.0, False), (0.01, True)])
+async def test_a_pass_may_take_its_time_to_leave(leaves_within: float, cut_short: bool) -> None:
+    begun, left, again = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            asyncio.get_running_loop().call_later(0.2, left.set)
+            try:
+                await left.wait()
+            except asyncio.CancelledError:
+                again.set()
+                raise
+
+    loop = Loop("test", work, timedelta(0), leaves_within=timedelta(seconds=leaves_within))
+    async with running([loop], Watcher()):
+        await begun.wait()
+    assert again.is_set() is cut_short

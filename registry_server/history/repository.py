@@ -6,13 +6,46 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import Dialect, delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from registry_server.batches import Statement, Work, carry_out, insertion, once_for_each_database, prepare
 from registry_server.history.models import ChangeRow, CommitRow
 from registry_server.history.rules.reading import StoredChange
 from registry_server.history.rules.rows import HistoryRows
-from registry_server.tables import insert_rows
+from registry_server.tables import Base, insert_rows
+
+#: So few rows are stored in one go; more are copied table by table.
+_FEW = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Statements:
+    last: Statement
+    insert_commit: Statement
+    insert_change: Statement
+
+
+@once_for_each_database
+def _statements_on(dialect: Dialect) -> _Statements:
+    newest = select(func.max(CommitRow.position)).scalar_subquery()
+    last = select(CommitRow.position, CommitRow.commit).where(CommitRow.position == newest)
+    commits, changes = (Base.metadata.tables[each.__tablename__] for each in (CommitRow, ChangeRow))
+    return _Statements(
+        last=prepare(last, dialect),
+        insert_commit=insertion(commits, dialect),
+        insert_change=insertion(changes, dialect),
+    )
+
+
+def _find_last(statements: _Statements) -> Work[tuple[int, str] | None]:
+    found = yield statements.last.ask()
+    return (found[0][0], found[0][1]) if found else None
+
+
+def _insert(statements: _Statements, rows: HistoryRows) -> Work[None]:
+    yield statements.insert_commit.ask_each(rows.commits)
+    yield statements.insert_change.ask_each(rows.changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +55,8 @@ class HistoryRepository:
     session: AsyncSession
 
     async def find_last(self) -> tuple[int, str] | None:
-        """Position and name of the newest commit that is known."""
-        query = select(CommitRow.position, CommitRow.commit).order_by(CommitRow.position.desc()).limit(1)
-        row = (await self.session.execute(query)).one_or_none()
-        return (row.position, row.commit) if row else None
+        """Position and name of the newest commit that is known; the session has begun its transaction."""
+        return await carry_out(self.session, lambda dialect: _find_last(_statements_on(dialect)))
 
     async def clear(self) -> None:
         """Forget everything."""
@@ -34,6 +65,9 @@ class HistoryRepository:
 
     async def insert(self, rows: HistoryRows) -> None:
         """Store the rows."""
+        if len(rows.commits) + len(rows.changes) <= _FEW:
+            await carry_out(self.session, lambda dialect: _insert(_statements_on(dialect), rows))
+            return
         await insert_rows(self.session, CommitRow, rows.commits)
         await insert_rows(self.session, ChangeRow, rows.changes)
 

@@ -15,6 +15,8 @@ from registry_server.history.schemas import ChangeDetail, ChangeRead, HistoryPag
 from registry_server.objects.rules.cursors import read_cursor, write_cursor
 
 _CHUNK = 2000
+#: So few changes are made into rows at once: another thread takes longer to begin than the work to end.
+_FEW = 100
 
 
 class TextReader(Protocol):
@@ -49,7 +51,12 @@ class HistoryIndex:
         position = found[0] + 1 if found else 1
         for start in range(0, len(commits), _CHUNK):
             some = commits[start : start + _CHUNK]
-            rows = await asyncio.to_thread(history_rows, some, position + start)
+            few = sum(len(commit.changes) for commit in some) <= _FEW
+            rows = (
+                history_rows(some, position + start)
+                if few
+                else await asyncio.to_thread(history_rows, some, position + start)
+            )
             await self.repository.insert(rows)
 
 

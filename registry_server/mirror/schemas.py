@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
@@ -112,6 +112,8 @@ class SyncPlan:
     mode: SyncMode
     #: What the index must still hold when the plan is carried out.
     base: str | None
+    #: The applied sync of it.
+    version: int
     branch: str
     commit: str
     committed_at: datetime
@@ -161,6 +163,20 @@ class SyncRead(BaseModel):
     detail: str | None
     #: How often in a row this happened.
     repeats: int = 1
+
+
+class Standing(NamedTuple):
+    """Where the mirror stands when a sync begins, and what became of the sync before."""
+
+    version: int
+    last_sync: int
+    commit: str | None
+    grammar: int
+    counts: dict[str, Any]
+    #: Of the last sync of any outcome, where that was asked for.
+    outcome: str | None = None
+    to_commit: str | None = None
+    detail: str | None = None
 
 
 class SyncPage(BaseModel):

@@ -20,6 +20,7 @@ from registry_server.objects.schemas import FileVersion, IndexCounts, IndexRows,
 GRAMMAR_VERSION = 3
 #: Of rows of objects and of references.
 _KEY, _NAMED = itemgetter(4, 2), itemgetter(3, 6)
+_FEW, _LITTLE_BYTES = 40, 32_768
 #: Files as they are read; so many at a time bound the memory of a load.
 Chunks = AsyncGenerator[Sequence[FileVersion], None]
 
@@ -77,9 +78,9 @@ class ObjectIndex:
         first_id = await self.repository.next_id()
         stored = await self._store(files, first_id, tally)
         await self.repository.mark_dangling_among(
-            sorted(folded.union(key for key, _ in stored.keys)), first_id
+            sorted(folded.union(key for key, _ in stored.keys)), first_id, tally
         )
-        return await self.repository.settle(tally), stored.files
+        return tally.counts(), stored.files
 
     async def _store(self, chunks: Chunks, first_id: int, tally: Tally) -> _Stored:
         """Parsing is computation: off the event loop, so that readers are served meanwhile.
@@ -91,10 +92,11 @@ class ObjectIndex:
         async with aclosing(chunks):
             async for files in chunks:
                 stored.files += len(files)
-                rows = await reading if reading else IndexRows()
-                first_id += len(rows.objects)
-                reading = asyncio.create_task(asyncio.to_thread(index_rows, files, first_id))
-                await self._insert(rows, tally, stored)
+                rows = await reading if reading else None
+                first_id += len(rows.objects) if rows else 0
+                reading = asyncio.create_task(_read(files, first_id))
+                if rows is not None:
+                    await self._insert(rows, tally, stored)
         if reading:
             await self._insert(await reading, tally, stored)
         return stored
@@ -104,6 +106,13 @@ class ObjectIndex:
         tally.add(rows)
         stored.keys.update(map(_KEY, rows.objects))
         stored.named.update(map(_NAMED, rows.references))
+
+
+async def _read(files: Sequence[FileVersion], first_id: int) -> IndexRows:
+    """Of a few kilobytes at once: another thread takes longer to begin than the work to end."""
+    if sum(len(file.raw or b"") for file in files[:_FEW]) < _LITTLE_BYTES and len(files) < _FEW:
+        return index_rows(files, first_id)
+    return await asyncio.to_thread(index_rows, files, first_id)
 
 
 @dataclass(slots=True)

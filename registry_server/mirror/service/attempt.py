@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 import structlog
 
 from registry_server.history.schemas import LoggedCommit
 from registry_server.history.service import HistoryIndex
 from registry_server.mirror.errors import SyncHeld, SyncRunning
-from registry_server.mirror.models import MirrorState, Sync
+from registry_server.mirror.models import Sync
 from registry_server.mirror.repository import MirrorRepository
 from registry_server.mirror.rules.guard import doubt
 from registry_server.mirror.rules.output import net_difference, tip_of, tree_of
 from registry_server.mirror.schemas import (
     LocalTip,
+    Standing,
     SyncMode,
     SyncOutcome,
     SyncPlan,
@@ -26,11 +29,14 @@ from registry_server.mirror.schemas import (
     TreeEntry,
 )
 from registry_server.mirror.service.tools import MirrorTools
-from registry_server.objects.schemas import IndexCounts
-from registry_server.objects.service import GRAMMAR_VERSION, ObjectIndex
+from registry_server.objects.schemas import FileVersion, IndexCounts
+from registry_server.objects.service import GRAMMAR_VERSION, Chunks, ObjectIndex
 from shared.kernel.errors import AppError
+from shared.kernel.tasks import end
 
 log = structlog.get_logger(__name__)
+#: So many files are held in memory, as a sync of everything holds them too at a time.
+_FEW = 2000
 
 
 class Attempt:
@@ -47,27 +53,27 @@ class Attempt:
 
     async def run(self) -> SyncRead:
         upstream = self.service.upstream
-        await self._tell(SyncStage.ASKING)
         await upstream.prepare()
-        tip = await upstream.ask()
+        # To ask upstream takes as long as all that is to be known of ourselves.
+        asking = asyncio.create_task(upstream.ask())
+        try:
+            await self._tell(SyncStage.ASKING)
+            state, known = await self._look()
+            tip = await asking
+        finally:
+            await end(asking)
         self.wanted = tip.commit
-        async with self.service.database.reading() as session:
-            repository = MirrorRepository(session)
-            state, latest = await repository.get_state(), await repository.find_latest()
-            known = await HistoryIndex.within(session).last()
         self.base = state.commit
         if state.commit == tip.commit and state.grammar == GRAMMAR_VERSION:
             return await self._nothing_new(state)
-        held = latest is not None and latest.outcome == SyncOutcome.HELD and latest.to_commit == tip.commit
-        if held and latest is not None and not self.force:
-            raise SyncHeld(latest.detail)
-        await self._tell(SyncStage.FETCHING)
+        if state.outcome == SyncOutcome.HELD and state.to_commit == tip.commit and not self.force:
+            raise SyncHeld(state.detail)
         if not await upstream.holds(tip):
+            await self._tell(SyncStage.FETCHING)
             await upstream.fetch()
         await self._tell(SyncStage.READING)
         plan = await self._plan(state, tip.branch, known)
-        await self._tell(SyncStage.APPLYING)
-        sync, counts = await self._apply(plan)
+        sync, counts = await self._carried_out(plan)
         await self.service.versions.raise_to(sync.id)
         await self.service.versions.announce(sync.id)
         if self.service.applied is not None:
@@ -77,7 +83,13 @@ class Attempt:
         log.info("registry_synced", version=sync.id, commit=plan.commit, mode=plan.mode, changed=sync.changed)
         return sync
 
-    async def _nothing_new(self, state: MirrorState) -> SyncRead:
+    async def _look(self) -> tuple[Standing, str | None]:
+        """Where the mirror stands, and the newest commit of the history."""
+        async with self.service.database.reading() as session:
+            state = await MirrorRepository(session).find_standing()
+            return state, await HistoryIndex.within(session).last()
+
+    async def _nothing_new(self, state: Standing) -> SyncRead:
         service = self.service
         async with service.database.transaction() as session:
             await MirrorRepository(session).set_checked(state.commit or "", self.began)
@@ -87,7 +99,7 @@ class Attempt:
         service.observer.synced(sync, None)
         return sync
 
-    async def _plan(self, state: MirrorState, branch: str, known: str | None) -> SyncPlan:
+    async def _plan(self, state: Standing, branch: str, known: str | None) -> SyncPlan:
         upstream = self.service.upstream
         tip, history_base, commits = await self._new_commits(branch, known)
         self.wanted = tip.commit
@@ -104,6 +116,7 @@ class Attempt:
         return SyncPlan(
             mode=self.mode,
             base=state.commit,
+            version=state.version,
             branch=branch,
             commit=tip.commit,
             committed_at=tip.committed_at,
@@ -134,18 +147,29 @@ class Attempt:
             return tip, known, []
         return tip, None, await upstream.log(None, tip.commit) or []
 
-    async def _apply(self, plan: SyncPlan) -> tuple[SyncRead, IndexCounts]:
+    async def _carried_out(self, plan: SyncPlan) -> tuple[SyncRead, IndexCounts]:
+        """The plan, applied. A few files are read before, so that nobody waits to write meanwhile."""
+        telling = asyncio.create_task(self._tell(SyncStage.APPLYING))
+        try:
+            reached = await self.service.versions.current() or 0
+            files: Chunks = self.service.upstream.read(plan.entries)
+            if len(plan.entries) <= _FEW:
+                files = _again([some async for some in files])
+            await telling
+        finally:
+            await end(telling)
+        return await self._apply(plan, files, reached)
+
+    async def _apply(self, plan: SyncPlan, files: Chunks, reached: int) -> tuple[SyncRead, IndexCounts]:
         """The one transaction: objects and all that is derived, the sync and the commit, or nothing."""
         service = self.service
-        reached = await service.versions.current() or 0
         async with service.database.transaction() as session:
             repository = MirrorRepository(session)
-            state = await repository.lock_state()
-            if state.commit != plan.base:
+            state = await repository.lock()
+            if (state.commit, state.version) != (plan.base, plan.version):
                 raise SyncRunning("Another process has synced meanwhile.")
             index = ObjectIndex.within(session)
             before = IndexCounts.model_validate(state.counts)
-            files = service.upstream.read(plan.entries)
             if plan.mode is SyncMode.FULL:
                 counts, changed = await index.replace_all(files)
             else:
@@ -157,22 +181,23 @@ class Attempt:
             await HistoryIndex.within(session).extend(plan.history_base, plan.commits)
             # Never below a version that the tier has reached, even if this database was restored.
             number = max(state.last_sync, reached + 1)
-            self._advance(state, plan, number, counts)
             sync = self._read(number, SyncOutcome.APPLIED, None, len(plan.removed), changed)
-            repository.add(Sync(**sync.model_dump()))
-            if number > service.settings.history:
-                await repository.forget_before(number - service.settings.history)
+            await repository.advance(self._reached(plan, number, counts), sync, service.settings.history)
         return sync, counts
 
-    def _advance(self, state: MirrorState, plan: SyncPlan, number: int, counts: IndexCounts) -> None:
-        state.version = state.last_sync = number
-        state.commit = plan.commit
-        state.branch = plan.branch
-        state.grammar = GRAMMAR_VERSION
-        state.committed_at = plan.committed_at
-        state.applied_at = self.service.now()
-        state.checked_at = self.began
-        state.counts = counts.model_dump()
+    def _reached(self, plan: SyncPlan, number: int, counts: IndexCounts) -> dict[str, Any]:
+        """Where the mirror stands afterwards."""
+        return {
+            "version": number,
+            "last_sync": number,
+            "commit": plan.commit,
+            "branch": plan.branch,
+            "grammar": GRAMMAR_VERSION,
+            "committed_at": plan.committed_at,
+            "applied_at": self.service.now(),
+            "checked_at": self.began,
+            "counts": counts.model_dump(),
+        }
 
     async def remember(self, refusal: AppError, outcome: SyncOutcome) -> None:
         """Put the refusal into the history; the same one again is counted, not repeated."""
@@ -229,3 +254,9 @@ class Attempt:
             code=refusal.code if refusal else None,
             detail=refusal.detail if refusal else None,
         )
+
+
+async def _again(chunks: Sequence[Sequence[FileVersion]]) -> Chunks:
+    """What was read before."""
+    for some in chunks:
+        yield some

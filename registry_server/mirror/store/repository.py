@@ -24,6 +24,7 @@ from registry_server.mirror.store.process import Git, GitFailed
 from registry_server.mirror.store.texts import BlobTexts
 from registry_server.objects.schemas import FileVersion, Problem, ProblemCode
 
+_LITTLE_BYTES = 65_536
 _HEAD = re.compile(rb"ref: refs/|[0-9a-f]{40}")
 
 
@@ -140,7 +141,8 @@ class BareRepository:
                 raise
             return None
         # Of a whole line a computation of its own, off the event loop.
-        commits = await asyncio.to_thread(output.parse_log, printed)
+        few = len(printed) < _LITTLE_BYTES
+        commits = output.parse_log(printed) if few else await asyncio.to_thread(output.parse_log, printed)
         if base is not None and (not commits or commits[0].parent != base):
             return None
         return commits

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
 from sqlalchemy import Connection, Index, delete
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from registry_server.batches import Work, carry_out
 from registry_server.objects.models import (
     FilterRow,
     NetworkRow,
@@ -21,18 +21,17 @@ from registry_server.objects.models import (
     TextRow,
 )
 from registry_server.objects.repository import statements
+from registry_server.objects.repository.statements import Changes, changes_on
 from registry_server.objects.rules.paths import FILTERS
 from registry_server.objects.schemas import ROUTE_CLASSES, IndexCounts, IndexRows, ProblemCode, Tally
 from registry_server.tables import insert_rows
 from shared.database.migrations import ONLY_ON
 
-#: Bound parameters of one statement: the smallest limit of either database is far above.
-_CHUNK = 500
+#: So few files are stored with what goes with them in one go; more are copied table by table.
+_FEW = 200
 _NETWORK_CLASSES = frozenset({"inetnum", "inet6num"})
 _FILTERS = frozenset(path.decode() for path in FILTERS)
-#: No object has so high a number.
-_NONE = 1 << 62
-Item = TypeVar("Item")
+_DANGLING = ProblemCode.DANGLING_REFERENCE.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +42,7 @@ class IndexRepository:
 
     async def next_id(self) -> int:
         """The number of the next new object."""
-        highest = await self.session.scalar(statements.HIGHEST_ID)
-        return (highest or 0) + 1
+        return await carry_out(self.session, lambda dialect: _next_id(changes_on(dialect)))
 
     async def clear(self) -> None:
         """Remove everything."""
@@ -72,35 +70,13 @@ class IndexRepository:
 
     async def remove(self, paths: Sequence[str], tally: Tally) -> set[str]:
         """Remove what was stored for the paths, and take it off the tally; the folded keys that went."""
-        gone: set[str] = set()
-        for some in _chunks(paths):
-            among = {"paths": some}
-            found = (await self.session.execute(statements.REMOVE_OBJECTS, among)).all()
-            gone.update(row.folded for row in found)
-            classes = Counter(row.object_class for row in found)
-            tally.objects.subtract(classes)
-            if found:
-                await self._remove_derived([row.id for row in found], frozenset(classes), tally)
-            tally.problems.subtract(
-                list(await self.session.scalars(statements.REMOVE_PROBLEMS, among)),
-            )
-            if not _FILTERS.isdisjoint(some):
-                await self.session.execute(statements.REMOVE_FILTERS, among)
-        return gone
-
-    async def _remove_derived(self, idents: Sequence[int], classes: frozenset[str], tally: Tally) -> None:
-        """Only from the tables that objects of these classes are in."""
-        among = {"idents": idents}
-        await self.session.execute(statements.REMOVE_REFERENCES, among)
-        await self.session.execute(statements.REMOVE_TEXTS, among)
-        if not classes.isdisjoint(_NETWORK_CLASSES):
-            await self.session.execute(statements.REMOVE_NETWORKS, among)
-        if not classes.isdisjoint(ROUTE_CLASSES.values()):
-            families = await self.session.scalars(statements.REMOVE_ROUTES, among)
-            tally.routes.subtract(ROUTE_CLASSES[family] for family in families)
+        return await carry_out(self.session, lambda dialect: _remove(changes_on(dialect), paths, tally))
 
     async def insert(self, rows: IndexRows) -> None:
         """Store the rows."""
+        if len(rows.objects) + len(rows.problems) <= _FEW:
+            await carry_out(self.session, lambda dialect: _insert(changes_on(dialect), rows))
+            return
         await insert_rows(self.session, ObjectRow, rows.objects)
         await insert_rows(self.session, ReferenceRow, rows.references)
         await insert_rows(self.session, RouteRow, rows.routes)
@@ -115,11 +91,14 @@ class IndexRepository:
             values = [{"named": target, "of": classes} for target, classes in named]
             await self.session.execute(statements.MARK_DANGLING, values)
 
-    async def mark_dangling_among(self, folded: Sequence[str], first_id: int) -> None:
-        """Mark again the references that name one of the keys, and those of objects from `first_id` on."""
-        for some in _chunks(folded) if folded else [()]:
-            await self.session.execute(statements.MARK_AMONG, {"first_id": first_id, "keys": some})
-            first_id = _NONE
+    async def mark_dangling_among(self, folded: Sequence[str], first_id: int, tally: Tally) -> None:
+        """Mark again the references that name one of the keys, and those of objects from `first_id` on.
+
+        The tally says how many lead nowhere before and afterwards.
+        """
+        await carry_out(
+            self.session, lambda dialect: _mark_among(changes_on(dialect), folded, first_id, tally)
+        )
 
     async def analyze(self) -> None:
         """Tell PostgreSQL what a load has put in: until it looks by itself, it plans for empty tables."""
@@ -135,5 +114,49 @@ class IndexRepository:
         return tally.counts()
 
 
-def _chunks(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    return (items[start : start + _CHUNK] for start in range(0, len(items), _CHUNK))
+def _next_id(changes: Changes) -> Work[int]:
+    ((highest,),) = yield changes.highest_id.ask()
+    return (highest or 0) + 1
+
+
+def _remove(changes: Changes, paths: Sequence[str], tally: Tally) -> Work[set[str]]:
+    among = {"paths": paths}
+    found = yield changes.remove_objects.ask(among)
+    classes = Counter(object_class for _, _, object_class in found)
+    tally.objects.subtract(classes)
+    if found:
+        yield from _remove_derived(changes, [row[0] for row in found], frozenset(classes), tally)
+    tally.problems.subtract([row[0] for row in (yield changes.remove_problems.ask(among))])
+    if not _FILTERS.isdisjoint(paths):
+        yield changes.remove_filters.ask(among)
+    return {folded for _, folded, _ in found}
+
+
+def _remove_derived(
+    changes: Changes, idents: Sequence[int], classes: frozenset[str], tally: Tally
+) -> Work[None]:
+    """Only from the tables that objects of these classes are in."""
+    among = {"idents": idents}
+    gone = yield changes.remove_references.ask(among)
+    tally.problems[_DANGLING] -= sum(bool(row[0]) for row in gone)
+    yield changes.remove_texts.ask(among)
+    if not classes.isdisjoint(_NETWORK_CLASSES):
+        yield changes.remove_networks.ask(among)
+    if not classes.isdisjoint(ROUTE_CLASSES.values()):
+        families = yield changes.remove_routes.ask(among)
+        tally.routes.subtract(ROUTE_CLASSES[row[0]] for row in families)
+
+
+def _insert(changes: Changes, rows: IndexRows) -> Work[None]:
+    parts = (
+        *(rows.objects, rows.references, rows.routes, rows.networks),
+        *(rows.texts, rows.problems, rows.filters),
+    )
+    for insertion, some in zip(changes.insertions, parts, strict=True):
+        if some:
+            yield insertion.ask_each(some)
+
+
+def _mark_among(changes: Changes, folded: Sequence[str], first_id: int, tally: Tally) -> Work[None]:
+    marked = yield changes.mark_among.ask({"first_id": first_id, "keys": folded})
+    tally.problems[_DANGLING] += sum(1 if row[0] else -1 for row in marked)

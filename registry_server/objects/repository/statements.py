@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sqlalchemy import BindParameter, Table, bindparam, delete, exists, func, not_, select, update
+from sqlalchemy import BigInteger, Table, bindparam, delete, exists, func, not_, select, text, update
 
+from registry_server.batches import Statement, among, insertion, once_for_each_database, prepare
 from registry_server.objects.models import (
     FilterRow,
     NetworkRow,
@@ -17,6 +20,9 @@ from registry_server.objects.models import (
 )
 from registry_server.tables import Base
 
+if TYPE_CHECKING:
+    from sqlalchemy import Delete, Dialect, Executable, Update
+
 
 def _table(model: type[Base]) -> Table:
     return Base.metadata.tables[model.__tablename__]
@@ -26,22 +32,6 @@ _OBJECTS, _REFERENCES, _ROUTES = _table(ObjectRow), _table(ReferenceRow), _table
 _NETWORKS, _TEXTS, _PROBLEMS = _table(NetworkRow), _table(TextRow), _table(ProblemRow)
 _FILTERS = _table(FilterRow)
 TABLES = (_OBJECTS, _REFERENCES, _ROUTES, _NETWORKS, _TEXTS, _PROBLEMS, _FILTERS)
-_AMONG_PATHS: BindParameter[Any] = bindparam("paths", expanding=True)
-_AMONG_IDENTS: BindParameter[Any] = bindparam("idents", expanding=True)
-
-HIGHEST_ID = select(func.max(_OBJECTS.c.id))
-REMOVE_OBJECTS = (
-    delete(_OBJECTS)
-    .where(_OBJECTS.c.path.in_(_AMONG_PATHS))
-    .returning(_OBJECTS.c.id, _OBJECTS.c.folded, _OBJECTS.c.object_class)
-)
-REMOVE_PROBLEMS = delete(_PROBLEMS).where(_PROBLEMS.c.path.in_(_AMONG_PATHS)).returning(_PROBLEMS.c.code)
-REMOVE_FILTERS = delete(_FILTERS).where(_FILTERS.c.path.in_(_AMONG_PATHS))
-REMOVE_REFERENCES = delete(_REFERENCES).where(_REFERENCES.c.object_id.in_(_AMONG_IDENTS))
-REMOVE_TEXTS = delete(_TEXTS).where(_TEXTS.c.object_id.in_(_AMONG_IDENTS))
-REMOVE_NETWORKS = delete(_NETWORKS).where(_NETWORKS.c.object_id.in_(_AMONG_IDENTS))
-REMOVE_ROUTES = delete(_ROUTES).where(_ROUTES.c.object_id.in_(_AMONG_IDENTS)).returning(_ROUTES.c.family)
-
 #: Takes what was named, and with which classes.
 MARK_DANGLING = (
     update(_REFERENCES)
@@ -53,14 +43,61 @@ _ANSWERED = exists().where(
     _OBJECTS.c.folded == _REFERENCES.c.target,
     (" " + _REFERENCES.c.classes + " ").like("% " + _OBJECTS.c.object_class + " %"),
 )
-#: Of the objects from `first_id` on, and of whatever names one of the keys.
-MARK_AMONG = (
-    update(_REFERENCES)
-    .where(
-        (_REFERENCES.c.object_id >= bindparam("first_id"))
-        | _REFERENCES.c.target.in_(bindparam("keys", expanding=True)),
-        _REFERENCES.c.dangling == _ANSWERED,
+#: In the words of the index that holds just these: SQLite sees by them alone that it may use it.
+COUNT_DANGLING = select(func.count()).select_from(_REFERENCES).where(text("dangling"))
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a sync of a few files does, as one database takes it."""
+
+    highest_id: Statement
+    remove_objects: Statement
+    remove_references: Statement
+    remove_texts: Statement
+    remove_networks: Statement
+    remove_routes: Statement
+    remove_problems: Statement
+    remove_filters: Statement
+    mark_among: Statement
+    insertions: Sequence[Statement]
+
+
+@once_for_each_database
+def changes_on(dialect: Dialect) -> Changes:
+    """Compile them."""
+
+    def of(statement: Executable) -> Statement:
+        return prepare(statement, dialect)
+
+    def derived(table: Table) -> Delete:
+        return delete(table).where(among(table.c.object_id, "idents", dialect))
+
+    def of_paths(table: Table) -> Delete:
+        return delete(table).where(among(table.c.path, "paths", dialect))
+
+    return Changes(
+        highest_id=of(select(func.max(_OBJECTS.c.id))),
+        remove_objects=of(
+            of_paths(_OBJECTS).returning(_OBJECTS.c.id, _OBJECTS.c.folded, _OBJECTS.c.object_class)
+        ),
+        remove_references=of(derived(_REFERENCES).returning(_REFERENCES.c.dangling)),
+        remove_texts=of(derived(_TEXTS)),
+        remove_networks=of(derived(_NETWORKS)),
+        remove_routes=of(derived(_ROUTES).returning(_ROUTES.c.family)),
+        remove_problems=of(of_paths(_PROBLEMS).returning(_PROBLEMS.c.code)),
+        remove_filters=of(of_paths(_FILTERS)),
+        mark_among=of(_mark_among(dialect)),
+        insertions=[insertion(table, dialect) for table in TABLES],
     )
-    .values(dangling=not_(_REFERENCES.c.dangling))
-)
-COUNT_DANGLING = select(func.count()).select_from(_REFERENCES).where(_REFERENCES.c.dangling)
+
+
+def _mark_among(dialect: Dialect) -> Update:
+    """Of the objects from `first_id` on, and of whatever names one of the keys: those that have changed."""
+    of_new = _REFERENCES.c.object_id >= bindparam("first_id", type_=BigInteger())
+    return (
+        update(_REFERENCES)
+        .where(of_new | among(_REFERENCES.c.target, "keys", dialect), _REFERENCES.c.dangling == _ANSWERED)
+        .values(dangling=not_(_REFERENCES.c.dangling))
+        .returning(_REFERENCES.c.dangling)
+    )

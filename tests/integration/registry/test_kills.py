@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[3]
 PROGRAM = """
     import asyncio, sys
     from registry_server.mirror import service
+    from registry_server.mirror.repository import MirrorRepository
     from registry_server.mirror.schemas import SyncTrigger
     from registry_server.mirror.store.repository import BareRepository
     from registry_server.mirror.store.versions import Versions
@@ -30,7 +31,8 @@ PROGRAM = """
     from registry_server.settings import RegistrySettings
 
     OWNERS = {"fetch": BareRepository, "read": BareRepository, "remove": IndexRepository,
-              "insert": IndexRepository, "settle": IndexRepository, "raise_to": Versions}
+              "insert": IndexRepository, "mark_dangling_among": IndexRepository,
+              "advance": MirrorRepository, "raise_to": Versions}
 
     class Nobody:
         def synced(self, sync, counts):
@@ -84,7 +86,10 @@ async def stopped_at(step: str, registry: Registry) -> asyncio.subprocess.Proces
 class TestKilled:
     @pytest.mark.parametrize(
         ("database_url", "step"),
-        [("sqlite", "insert"), ("sqlite", "raise_to"), ("postgresql", "remove"), ("postgresql", "settle")],
+        [
+            *(("sqlite", "insert"), ("sqlite", "advance"), ("sqlite", "raise_to")),
+            *(("postgresql", "remove"), ("postgresql", "mark_dangling_among"), ("postgresql", "advance")),
+        ],
         indirect=["database_url"],
     )
     async def test_at_any_step_leaves_a_whole_state(

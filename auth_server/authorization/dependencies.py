@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from auth_server.audit.dependencies import audit_service
 from auth_server.authorization.repository import AuthorizationRepository
 from auth_server.authorization.service import AuthorizationService
+from auth_server.signing_keys.dependencies import key_ring
 from auth_server.tokens.dependencies import (
     TokenParts,
     WritingTokens,
@@ -30,6 +31,7 @@ def authorization_service(
         tokens.clients,
         tokens.grants,
         audit_service(session, resources.now, from_address),
+        key_ring(resources, session, parts.opened_keys),
         resources.settings,
         resources.now,
     )

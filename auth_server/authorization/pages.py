@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http import HTTPStatus
 from urllib.parse import quote, urlencode
 from uuid import UUID
@@ -15,7 +16,7 @@ from auth_server.authorization.rules import ASKED_AT
 from auth_server.authorization.schemas import GoOn, Outcome, SignInFirst
 from auth_server.clients.dependencies import read_form, read_page_form
 from auth_server.clients.rules.parameters import Parameters, parse_parameters
-from auth_server.sessions.dependencies import MaybeSignedIn, SignedInSession
+from auth_server.sessions.dependencies import SESSION_COOKIE, MaybeSignedIn, SignedInSession
 from auth_server.sessions.rules import SIGN_IN_PAGE
 from auth_server.tokens.endpoints import answer_oauth_error
 from auth_server.tokens.pages import policy_for
@@ -45,8 +46,10 @@ async def authorize(request: Request, person: MaybeSignedIn, authorization: Auth
 async def authorize_by_form(
     request: Request, person: MaybeSignedIn, authorization: Authorization
 ) -> Response:
-    """The same by POST; where nobody seems signed in it goes on as a GET, which brings the cookie along."""
+    """The same by POST; from another site it comes without our cookie, and goes on as a GET with it."""
     sent = await read_form(request)
+    if SESSION_COOKIE not in request.cookies:
+        return RedirectResponse(_here(sent.values), status_code=HTTPStatus.SEE_OTHER)
     return _show(request, sent, await authorization.authorize(sent, person))
 
 
@@ -54,15 +57,17 @@ def _show(request: Request, sent: Parameters, outcome: Outcome) -> Response:
     if isinstance(outcome, GoOn):
         return RedirectResponse(outcome.location, status_code=HTTPStatus.SEE_OTHER)
     if isinstance(outcome, SignInFirst):
-        values = sent.values if outcome.after is None else {**sent.values, ASKED_AT: str(outcome.after)}
-        back = f"{_PATH}?{urlencode(values, quote_via=quote)}"
-        again = "" if outcome.after is None else "again=true&"
-        by_form = request.method == "POST" and not again
-        target = back if by_form else f"{SIGN_IN_PAGE}?{again}next={quote(back, safe='')}"
+        values = sent.values if outcome.stamp is None else {**sent.values, ASKED_AT: outcome.stamp}
+        again = "" if outcome.stamp is None else "again=true&"
+        target = f"{SIGN_IN_PAGE}?{again}next={quote(_here(values), safe='')}"
         return RedirectResponse(target, status_code=HTTPStatus.SEE_OTHER)
     page = render(request, "authorization/consent.html", question=outcome)
     page.headers["Content-Security-Policy"] = policy_for(outcome.redirect_uri)
     return page
+
+
+def _here(values: Mapping[str, str]) -> str:
+    return f"{_PATH}?{urlencode(values, quote_via=quote)}"
 
 
 @router.post("/auth/consent")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
+import json
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from auth_server.authorization.errors import SentBack
@@ -42,9 +45,12 @@ class AskingClient(Protocol):
         """What it may exchange."""
 
 
-#: Ours: when a request that wants a new sign-in first came, so that one sign-in is enough for it. Who sends
-#: another value weakens only their own request; clients look at `auth_time`.
+#: Ours: when a request that wants a new sign-in first came, so that one sign-in is enough for it. It is made
+#: for one request and by us alone: who has the browser of somebody signed in cannot say that they just were.
 ASKED_AT = "sign_in_asked_at"
+_STAMP = re.compile(r"([0-9]{1,12})\.([A-Za-z0-9_-]{43})", re.ASCII)
+#: Time enough to find another device, or a recovery code.
+_STAMP_LIFE = timedelta(minutes=30)
 _INSTANT = re.compile(r"[0-9]{1,12}", re.ASCII)
 
 
@@ -60,6 +66,27 @@ def pushed_name(sent: Parameters) -> str | None:
     address = sent.get("request_uri") or ""
     name = address.removeprefix(PUSHED)
     return name if name != address and name.startswith(f"{PUSHED_PREFIX}_") else None
+
+
+def stamped(key: bytes, sent: Parameters, at: datetime) -> str:
+    """The value by which this very request is known to have asked for a new sign-in now."""
+    instant = int(at.timestamp())
+    return f"{instant}.{_mark(key, sent, instant)}"
+
+
+def read_stamp(key: bytes, sent: Parameters, at: datetime) -> int | None:
+    """When (Unix time) this very request first asked for a new sign-in; None without a stamp of ours."""
+    found = _STAMP.fullmatch(sent.get(ASKED_AT) or "")
+    if found is None or not hmac.compare_digest(found[2], _mark(key, sent, int(found[1]))):
+        return None
+    recent = at.timestamp() - int(found[1]) <= _STAMP_LIFE.total_seconds()
+    return int(found[1]) if recent else None
+
+
+def _mark(key: bytes, sent: Parameters, instant: int) -> str:
+    others = sorted((name, value) for name, value in sent.values.items() if name != ASKED_AT)
+    text = f"sign-in-asked-at\n{instant}\n{json.dumps(others)}"
+    return base64.urlsafe_b64encode(hmac.digest(key, text.encode(), "sha256")).rstrip(b"=").decode()
 
 
 def without_proof(sent: Parameters) -> dict[str, str]:
@@ -101,16 +128,18 @@ class Asking:
             ask_again="consent" in prompts,
         )
 
-    def wanted_after(self, at: datetime) -> int | None:
-        """The Unix time before which no sign-in is new enough (Core, section 3.1.2.1). Raises SentBack."""
+    def wanted_after(self, at: datetime, asked_at: int | None) -> int | None:
+        """The Unix time before which no sign-in is new enough (Core, section 3.1.2.1). Raises SentBack.
+
+        `asked_at`: when it was asked for first, where the person comes back from the sign-in.
+        """
         max_age = self.sent.get("max_age")
         if max_age is not None and not _INSTANT.fullmatch(max_age):
             raise self.refusal("invalid_request", "The parameter max_age is not a number of seconds.")
-        asked_at = self.sent.get(ASKED_AT) or ""
-        began = int(asked_at) if _INSTANT.fullmatch(asked_at) else int(at.timestamp())
+        began = int(at.timestamp()) if asked_at is None else asked_at
         # A person who is to choose an account does so by signing in.
         anew = not self._read_prompts().isdisjoint({"login", "select_account"})
-        if anew and not asked_at:
+        if anew and asked_at is None:
             return began + 1  # no sign-in so far is new enough
         bounds = [began] if anew else []
         bounds += [began - int(max_age)] if max_age is not None else []

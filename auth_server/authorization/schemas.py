@@ -50,9 +50,10 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class SignInFirst:
-    """Nobody is signed in, or a sign-in after this instant (Unix time) is wanted."""
+    """Nobody is signed in, or a new sign-in is wanted."""
 
-    after: int | None = None
+    #: By which the request is known, when the person is back, to have asked for the new sign-in.
+    stamp: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

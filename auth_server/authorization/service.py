@@ -19,12 +19,13 @@ from auth_server.authorization.errors import (
 from auth_server.authorization.models import AuthorizationRequest, Consent, PushedRequest
 from auth_server.authorization.repository import AuthorizationRepository
 from auth_server.authorization.rules import (
-    ASKED_AT,
     PUSHED,
     PUSHED_PREFIX,
     Asking,
     answer,
     pushed_name,
+    read_stamp,
+    stamped,
     without_proof,
 )
 from auth_server.authorization.schemas import GoOn, Outcome, Question, SignInFirst, Wanted
@@ -34,8 +35,10 @@ from auth_server.clients.rules.parameters import Parameters
 from auth_server.clients.service import ClientService, find_redirect_uri
 from auth_server.sessions.schemas import SignedIn
 from auth_server.settings import AuthSettings
+from auth_server.signing_keys.service import KeyRing
 from auth_server.tokens.rules import scopes_for
 from auth_server.tokens.service import GrantService
+from auth_server.tokens.service.minting import ID_TOKEN
 from shared.kernel.clock import Clock
 from shared.kernel.ids import new_uuid
 from shared.kernel.secrets import digest_of, mint
@@ -54,6 +57,7 @@ class AuthorizationService:
     clients: ClientService
     grants: GrantService
     audit: Audit
+    keys: KeyRing
     settings: AuthSettings
     now: Clock
 
@@ -64,22 +68,51 @@ class AuthorizationService:
         asking = self._asking(client, await self._take_up(pushed, client, sent) if pushed else sent)
         if client.requires_pushed and not pushed:
             raise asking.refusal("invalid_request", "This client pushes its requests.")
-        outcome = await self._judge(client, asking, person)
+        outcome = await self._come_to(client, asking, sent, person)
         if pushed and not isinstance(outcome, SignInFirst):
             await self._use_up(pushed)
         return outcome
 
-    async def _judge(self, client: Client, asking: Asking, person: SignedIn | None) -> Outcome:
-        wanted = asking.read()
+    async def _come_to(
+        self, client: Client, asking: Asking, sent: Parameters, person: SignedIn | None
+    ) -> Outcome:
+        silent = asking.read().silent
         if person is None:
-            if wanted.silent:
+            if silent:
                 raise asking.refusal("login_required", "Nobody is signed in.")
             return SignInFirst()
-        after = asking.wanted_after(self.now())
-        if after is not None and int(person.auth_time.timestamp()) < after:
-            if wanted.silent:
-                raise asking.refusal("login_required", "A new sign-in is needed.")
-            return SignInFirst(after=int(self.now().timestamp()))
+        stamp = await self._new_sign_in(asking, sent, person)
+        if stamp is None:
+            return await self._judge(client, asking, person)
+        if silent:
+            raise asking.refusal("login_required", "A new sign-in is needed.")
+        return SignInFirst(stamp)
+
+    async def _new_sign_in(self, asking: Asking, sent: Parameters, person: SignedIn) -> str | None:
+        """The stamp to sign in anew with, where that is wanted. Raises SentBack where it did not help."""
+        key, at = self.keys.seal.key, self.now()
+        asked_at = read_stamp(key, sent, at)
+        after = asking.wanted_after(at, asked_at)
+        recent = after is None or int(person.auth_time.timestamp()) >= after
+        meant = await self._is_meant(asking, person)
+        if recent and meant:
+            return None
+        if asked_at is not None and not meant:
+            raise asking.refusal("login_required", "Somebody else signed in than the one of the hint.")
+        return stamped(key, sent, at)
+
+    async def _is_meant(self, asking: Asking, person: SignedIn) -> bool:
+        """Whether a hint, if any, is of this person: nobody else is told of (Core, section 3.1.2.2)."""
+        hint = asking.sent.get("id_token_hint")
+        if hint is None:
+            return True
+        claims = await self.keys.verify(hint, ID_TOKEN)
+        if claims is None or claims.get("iss") != self.settings.issuer:
+            raise asking.refusal("invalid_request", "The hint is not an ID token of this server.")
+        return bool(claims.get("sub") == str(person.account_id))
+
+    async def _judge(self, client: Client, asking: Asking, person: SignedIn) -> Outcome:
+        wanted = asking.read()
         scopes = scopes_for(person.role, wanted.grant.scopes)
         if not scopes:
             raise asking.refusal("invalid_scope", "None of the scopes can be granted by this person.")
@@ -117,8 +150,7 @@ class AuthorizationService:
         row = await self.requests.find_pushed(digest_of(name), client.id, self.now())
         if row is None or sent.repeated:
             raise AuthorizationRefused("The request was used, is too old, or is another application's.")
-        asked_at = sent.get(ASKED_AT)
-        return Parameters({**row.parameters, **({ASKED_AT: asked_at} if asked_at else {})})
+        return Parameters(row.parameters)
 
     async def _use_up(self, name: str) -> None:
         if not await self.requests.claim_pushed(digest_of(name), self.now()):
@@ -164,9 +196,9 @@ class AuthorizationService:
         """The answer to a question that was put to this session. Raises ConsentExpired or SentBack."""
         row = await self.requests.claim_request(ident, person.session_id, self.now())
         client = await self.clients.find(row.client_id) if row else None
-        if row is None or client is None:
+        wanted = Wanted.from_json(row.client_id, row.wanted) if row else None
+        if wanted is None or client is None or not _still_good(client, wanted):
             raise ConsentExpired
-        wanted = Wanted.from_json(row.client_id, row.wanted)
         if not agreed:
             self.audit.note(person.principal, "consent.denied", ("client", client.id))
             raise self._denied(wanted)
@@ -208,3 +240,10 @@ class AuthorizationService:
         if await self.requests.forget_consent(person.account_id, client_id):
             self.audit.note(person.principal, "consent.withdrawn", ("client", client_id))
         await self.grants.revoke_of_client(person.account_id, client_id)
+
+
+def _still_good(client: Client, wanted: Wanted) -> bool:
+    """Whether the client may still have what was put to the person, at the address that was shown."""
+    grant = wanted.grant
+    known = find_redirect_uri(client, grant.redirect_uri) is not None
+    return known and set(grant.scopes) <= set(client.scopes)

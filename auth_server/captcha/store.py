@@ -40,7 +40,7 @@ class CapServer:
             raise CaptchaAway
         try:
             told = answer.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             return False
         good = answer.status_code == httpx2.codes.OK and isinstance(told, dict)
         return good and told.get("success") is True

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from auth_server.sessions.rules import place_of
 from shared.kernel.files import make_private_directory, write_private
 from shared.kernel.secrets import mint
 
@@ -18,22 +19,25 @@ _PREFIX = "rlk"
 
 @dataclass(slots=True)
 class FailedSecrets:
-    """Wrong secrets of one client from one address. Nobody's guessing locks the client out elsewhere."""
+    """Wrong secrets of one client from one address (IPv6: one /64). Nobody locks it out elsewhere."""
 
     _failures: OrderedDict[tuple[str, str], tuple[datetime, int]] = field(default_factory=OrderedDict)
 
     def wait(self, client_id: str, address: str, at: datetime) -> timedelta | None:
         """How long no further attempt is looked at; None for not at all."""
-        began, count = self._failures.get((client_id, address), (at, 0))
+        if not self._failures:
+            return None
+        began, count = self._failures.get((client_id, place_of(address)), (at, 0))
         left = began + _WINDOW - at
         return left if count >= _MOST_FAILURES and left > timedelta(0) else None
 
     def note(self, client_id: str, address: str, at: datetime) -> None:
         """One more attempt failed."""
-        began, count = self._failures.pop((client_id, address), (at, 0))
+        key = (client_id, place_of(address))
+        began, count = self._failures.pop(key, (at, 0))
         if at - began >= _WINDOW:
             began, count = at, 0
-        self._failures[client_id, address] = (began, count + 1)
+        self._failures[key] = (began, count + 1)
         if len(self._failures) > _MOST_ENTRIES:
             self._failures.popitem(last=False)
 

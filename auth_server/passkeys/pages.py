@@ -15,7 +15,7 @@ from auth_server.passkeys.dependencies import CaptchaDue, Recovers, VisitingBrow
 from auth_server.passkeys.errors import HashingBusy, RecoveryRefused
 from auth_server.passkeys.schemas import RecoveryAttempt
 from auth_server.sessions.dependencies import MaybeSignedIn, SignedInSession, keep_cookie
-from auth_server.sessions.rules import FIRST_PAGE, safe_next
+from auth_server.sessions.rules import FIRST_PAGE, LONGEST_NEXT, safe_next
 from shared.cache.throttling import SignInThrottled
 from shared.kernel.errors import AppError
 from shared.web import csrf
@@ -28,7 +28,7 @@ _SHOWN_AGAIN = (
     *(RecoveryRefused, SignInThrottled, HashingBusy),
     *(CaptchaNeeded, CaptchaRefused, CaptchaAway),
 )
-NextPage = Annotated[str, Query(alias="next", max_length=4096)]
+NextPage = Annotated[str, Query(alias="next", max_length=LONGEST_NEXT)]
 
 
 @router.get("/sign-in")

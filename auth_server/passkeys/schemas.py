@@ -11,10 +11,10 @@ from uuid import UUID
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from auth_server.accounts.schemas import AccountName, DisplayName, NewAccount, printable_or_empty
+from auth_server.sessions.rules import LONGEST_NEXT
 
 #: 1023 bytes is the longest credential id (WebAuthn, registering a new credential); in base64url.
 LONGEST_CREDENTIAL_ID = 1023
-_LONGEST_NEXT = 4096
 
 
 class CeremonyKind(StrEnum):
@@ -131,7 +131,7 @@ class AssertionCredential(BaseModel):
 
 
 Handle = Annotated[str, Field(pattern=r"^[a-z]+-[0-9a-f-]{36}$", max_length=48)]
-Next = Annotated[str, Field(max_length=_LONGEST_NEXT)]
+Next = Annotated[str, Field(max_length=LONGEST_NEXT)]
 CaptchaToken = Annotated[str, Field(max_length=4096, description="Where a captcha is due; good once")]
 PasskeyName = Annotated[str, Field(max_length=64), AfterValidator(printable_or_empty)]
 InvitationSecret = Annotated[str, Field(pattern=r"^rli_[A-Za-z0-9_-]+$", max_length=80)]

@@ -20,7 +20,7 @@ from auth_server.keys import SIGN_IN_FAILURES
 from auth_server.resources import AuthResources
 from auth_server.sessions.errors import StepUpNeeded
 from auth_server.sessions.repository import SessionRepository
-from auth_server.sessions.rules import FIRST_PAGE, STEP_UP_PAGE, is_fresh, safe_next
+from auth_server.sessions.rules import FIRST_PAGE, LONGEST_NEXT, STEP_UP_PAGE, is_fresh, safe_next
 from auth_server.sessions.schemas import Browser, SessionEnded, SignedIn
 from auth_server.sessions.service import SessionService
 from auth_server.sessions.store import LastUses
@@ -121,7 +121,7 @@ async def get_fresh(
 async def get_fresh_for_form(
     connection: HTTPConnection,
     signed_in: Annotated[SignedIn, Depends(get_signed_in)],
-    back: Annotated[str, Query(max_length=4096)] = FIRST_PAGE,
+    back: Annotated[str, Query(max_length=LONGEST_NEXT)] = FIRST_PAGE,
 ) -> SignedIn:
     """The same for a form: where a passkey is due, the person is sent to confirm, and `back` afterwards."""
     try:

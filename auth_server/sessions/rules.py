@@ -16,6 +16,8 @@ STEP_UP_LIFE = timedelta(minutes=5)
 #: Where a sign-in leads that was not on the way to anywhere.
 FIRST_PAGE = "/auth/account"
 SIGN_IN_PAGE = "/auth/sign-in"
+#: Characters of where a sign-in leads: a request for a code whose state is long and percent-encoded, too.
+LONGEST_NEXT = 16_384
 STEP_UP_PAGE = "/auth/step-up"
 #: Beginnings that some reader of the path could take for a host.
 _ANOTHER_HOST = re.compile(r"/(?:\.*/|%(?:09|0a|0d|2f|5c))", re.IGNORECASE)

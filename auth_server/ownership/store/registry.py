@@ -65,14 +65,14 @@ class Registry:
         address = f"{self.url}/registry/api/v1/{path}"
         try:
             answer = await self.http.get(address, timeout=self.seconds, follow_redirects=False)
-            if answer.status_code == httpx2.codes.NOT_FOUND and "code" in answer.json():
-                return None
-            found = answer.json() if answer.status_code == httpx2.codes.OK else None
-        except (httpx2.HTTPError, ValueError) as error:
+            missing = answer.status_code == httpx2.codes.NOT_FOUND
+            found = answer.json() if missing or answer.status_code == httpx2.codes.OK else None
+        except (httpx2.HTTPError, ValueError, RecursionError) as error:
             raise RegistryAway from error
-        if not isinstance(found, dict):
+        # Whatever stands before the registry has 404s of its own; the registry's have a code.
+        if not isinstance(found, dict) or (missing and "code" not in found):
             raise RegistryAway
-        return found
+        return None if missing else found
 
 
 def _in_order(asns: Collection[int], preferred: int | None) -> list[int]:

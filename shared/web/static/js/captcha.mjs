@@ -31,7 +31,10 @@ async function earn() {
     say(t("Checked: no robot."));
     return token;
   } catch (error) {
-    say(t("The check cannot be done now. A passkey works without it, or try again in a moment."));
+    // Where a passkey itself waits for the check, it is no way around it.
+    say(place.closest("form").dataset.passkey
+      ? t("The check cannot be done now. Try again in a moment.")
+      : t("The check cannot be done now. A passkey works without it, or try again in a moment."));
     throw error;
   }
 }

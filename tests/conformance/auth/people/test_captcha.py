@@ -63,7 +63,14 @@ async def test_o7_a_missing_captcha_is_no_failed_sign_in(house: House, cap: CapS
     ("status", "body"),
     [
         *((200, '{"success": false}'), (200, '{"success": "true"}'), (200, '{"success": 1}'), (200, "[]")),
-        *((200, "true"), (200, "<html>"), (200, "{}"), (201, '{"success": true}'), (204, "")),
+        *(
+            (200, "true"),
+            (200, "<html>"),
+            (200, "[" * 100_000),
+            (200, "{}"),
+            (201, '{"success": true}'),
+            (204, ""),
+        ),
         *((302, '{"success": true}'), (400, '{"success": true}'), (404, "{}"), (429, '{"success": true}')),
     ],
 )

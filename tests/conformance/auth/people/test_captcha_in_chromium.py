@@ -77,3 +77,13 @@ def test_o7_with_the_captcha_away_the_page_says_so(server: Served, desks: Desks,
     desk.page.get_by_label("Recovery code").fill("2222-2222-2222-2222")
     desk.page.get_by_role("button", name="Sign in").click()
     expect(desk.page.get_by_text("The check cannot be done now.")).to_be_visible()
+
+
+def test_o7_a_passkey_that_waits_for_the_captcha_is_not_recommended(
+    server: Served, desks: Desks, cap: CapStandIn
+) -> None:
+    desk = desks.open()
+    desk.page.route(f"{cap.url}/**", lambda route: route.fulfill(status=404, json={"error": "x"}))
+    desk.page.goto("/auth/sign-in")
+    desk.page.get_by_role("button", name="Use another device").focus()
+    expect(desk.page.get_by_text("The check cannot be done now. Try again in a moment.")).to_be_visible()

@@ -346,7 +346,11 @@ async def test_p9_with_the_registry_away_nothing_is_lost(stage: Stage, ada: Pers
     ("status", "body"),
     [
         *((500, "{}"), (200, "<html>"), (200, "[]"), (200, '{"mntner": "FOO-MNT"}'), (302, "")),
-        *((404, "<html>"), (200, '{"mntner": "FOO-MNT", "asns": ["x"], "auth": []}')),
+        *((404, "<html>"), (404, "1"), (404, "null"), (404, '["code"]'), (200, "[" * 100_000)),
+        *(
+            (200, '{"mntner": "FOO-MNT", "asns": ["x"]}'),
+            (200, '{"mntner": "FOO-MNT", "asns": ["x"], "auth": []}'),
+        ),
     ],
 )
 async def test_p9_what_is_no_answer_of_a_registry_proves_nothing(

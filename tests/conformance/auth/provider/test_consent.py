@@ -1,6 +1,7 @@
 """The consent page and what surrounds it. Rows A21 to A26, O10."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -60,6 +61,20 @@ async def test_a23_the_form_may_end_at_the_registered_address_only(provider: Pro
     for client, source in ((SHOP, "https://shop.example"), (TOOL, "http://127.0.0.1:53219")):
         page = await provider.authorize(ada, Pkce(), client)
         assert f"form-action 'self' {source};" in page.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    "changed", [{"redirect_uris": ["https://shop.example/other"]}, {"scopes": ["openid", "profile"]}]
+)
+async def test_a24_a_question_is_void_when_the_client_may_not_have_it_any_more(
+    provider: Provider, ada: Person, changed: dict[str, Any]
+) -> None:
+    await provider.register(client_id="moving")
+    page = await provider.authorize(ada, Pkce(), client_id="moving")
+    await provider.register(client_id="moving", **changed)
+    answer = await provider.agree(ada, page)
+    assert (answer.status_code, "location" in answer.headers) == (410, False)
+    assert await provider.grants(ada) == []
 
 
 async def test_a24_the_answer_needs_the_token_of_the_page(provider: Provider, ada: Person) -> None:

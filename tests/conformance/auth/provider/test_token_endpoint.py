@@ -11,6 +11,7 @@ import pytest
 
 from tests.conformance.auth.provider.provider import (
     ABSENT,
+    ORIGIN,
     PORTAL,
     PORTAL_URI,
     SHOP,
@@ -232,6 +233,21 @@ async def test_d12_guessing_is_throttled(provider: Provider, client_id: str) -> 
     assert (await ask(provider, basic(SHOP, SHOP_SECRET))).status_code == 400
     provider.clock.turn(minutes=5)
     assert (await ask(provider, basic(client_id, "guess"))).status_code == 401
+
+
+async def test_d12_o1_a_network_of_ipv6_is_one_address(provider: Provider) -> None:
+    name = f"guessed-from-{provider.resources.database.dialect}"
+    await provider.register(SHOP_SECRET, client_id=name)
+
+    async def guess(address: str) -> int:
+        transport = httpx2.ASGITransport(app=provider.app, client=(address, 40000))
+        async with httpx2.AsyncClient(transport=transport, base_url=ORIGIN) as http:
+            answer = await http.post("/auth/introspect", data={"token": "x"}, headers=basic(name, "guess"))
+            return answer.status_code
+
+    assert {await guess(f"2001:db8:0:1::{number:x}") for number in range(20)} == {401}
+    assert await guess("2001:db8:0:1:ffff::1") == 429
+    assert await guess("2001:db8:0:2::1") == 401
 
 
 async def test_d12_also_in_parallel(provider: Provider) -> None:

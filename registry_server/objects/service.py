@@ -74,12 +74,12 @@ class ObjectIndex:
         With how many files they were.
         """
         tally = Tally.of(before)
-        folded = await self.repository.remove([*map(show, touched)], tally)
+        gone = await self.repository.remove([*map(show, touched)], tally)
         first_id = await self.repository.next_id()
         stored = await self._store(files, first_id, tally)
-        await self.repository.mark_dangling_among(
-            sorted(folded.union(key for key, _ in stored.keys)), first_id, tally
-        )
+        # Whoever names what went and came again is where it was.
+        others = {key for key, _ in gone ^ stored.keys}
+        await self.repository.mark_dangling_among(sorted(others), first_id, tally)
         return tally.counts(), stored.files
 
     async def _store(self, chunks: Chunks, first_id: int, tally: Tally) -> _Stored:

@@ -72,8 +72,7 @@ class Attempt:
             await self._tell(SyncStage.FETCHING)
             await upstream.fetch()
         await self._tell(SyncStage.READING)
-        plan = await self._plan(state, tip.branch, known)
-        sync, counts = await self._carried_out(plan)
+        plan, sync, counts = await self._synced(state, tip.branch, known)
         await self.service.versions.raise_to(sync.id)
         await self.service.versions.announce(sync.id)
         if self.service.applied is not None:
@@ -82,6 +81,19 @@ class Attempt:
         self.service.observer.synced(sync, counts)
         log.info("registry_synced", version=sync.id, commit=plan.commit, mode=plan.mode, changed=sync.changed)
         return sync
+
+    async def _synced(
+        self, state: Standing, branch: str, known: str | None
+    ) -> tuple[SyncPlan, SyncRead, IndexCounts]:
+        """Find out what is new, and apply it. What reads the files begins while git says which they are."""
+        planning = asyncio.create_task(self._plan(state, branch, known))
+        try:
+            await asyncio.sleep(0)  # first come, first started
+            async with self.service.upstream.reading() as reading:
+                plan = await planning
+                return plan, *await self._carried_out(plan, reading.read(plan.entries))
+        finally:
+            await end(planning)
 
     async def _look(self) -> tuple[Standing, str | None]:
         """Where the mirror stands, and the newest commit of the history."""
@@ -147,12 +159,11 @@ class Attempt:
             return tip, known, []
         return tip, None, await upstream.log(None, tip.commit) or []
 
-    async def _carried_out(self, plan: SyncPlan) -> tuple[SyncRead, IndexCounts]:
+    async def _carried_out(self, plan: SyncPlan, files: Chunks) -> tuple[SyncRead, IndexCounts]:
         """The plan, applied. A few files are read before, so that nobody waits to write meanwhile."""
         telling = asyncio.create_task(self._tell(SyncStage.APPLYING))
         try:
             reached = await self.service.versions.current() or 0
-            files: Chunks = self.service.upstream.read(plan.entries)
             if len(plan.entries) <= _FEW:
                 files = _again([some async for some in files])
             await telling

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -37,6 +37,8 @@ class Printing:
         self._left = time_limit.total_seconds()
         self._stop = stop
         self._late = False
+        #: Waits until the command has ended; fails where it ended badly, and with TimeoutError.
+        self.finish: Callable[[], Awaitable[None]] = _at_once
         self._turn: asyncio.Future[Any] | None = None
 
     async def take(self, work: Callable[[Read], Result]) -> Result:
@@ -76,3 +78,7 @@ class Printing:
 
     def _read(self) -> bytes:
         return os.read(self._descriptor, PIPE_BYTES)
+
+
+async def _at_once() -> None:
+    """Nothing to wait for."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -70,8 +70,13 @@ class Git:
         return output
 
     @asynccontextmanager
-    async def printing(self, *arguments: str, stdin: bytes = b"") -> AsyncIterator[Printing]:
-        """The command while it prints. Raises as `run`, at the end of the body."""
+    async def printing(
+        self, *arguments: str, stdin: bytes | Awaitable[bytes] = b""
+    ) -> AsyncIterator[Printing]:
+        """The command while it prints. Raises as `run`, at the end of the body or when that is asked for.
+
+        What it is given may follow: until then the command has begun already.
+        """
         ours, theirs = open_pipe()
         try:
             try:
@@ -80,11 +85,18 @@ class Git:
                 os.close(theirs)
             printing = Printing(ours, self.time_limit, partial(_kill, process))
             beside = asyncio.gather(_feed(process, stdin), _collect(process.stderr, None))
-            try:
-                yield printing
+
+            async def finish() -> None:
                 async with asyncio.timeout(printing.left):
                     _, errors = await beside
                     exit_code = await process.wait()
+                if exit_code:
+                    raise GitFailed(redact(errors.decode(errors="replace").strip()[-1000:]))
+
+            printing.finish = finish
+            try:
+                yield printing
+                await finish()
             except TimeoutError:
                 raise self._too_slow(arguments[0]) from None
             finally:
@@ -93,8 +105,6 @@ class Git:
                 await printing.settle()
         finally:
             os.close(ours)
-        if exit_code:
-            raise GitFailed(redact(errors.decode(errors="replace").strip()[-1000:]))
 
     def _too_slow(self, command: str) -> GitFailed:
         """Says nothing of the repository: who is slow may be the other side."""
@@ -131,12 +141,13 @@ class Git:
             raise UpstreamUnavailable("git is not installed") from None
 
 
-async def _feed(process: asyncio.subprocess.Process, text: bytes) -> None:
+async def _feed(process: asyncio.subprocess.Process, text: bytes | Awaitable[bytes]) -> None:
     stdin = process.stdin
     if stdin is None:
         return
+    given = text if isinstance(text, bytes) else await text
     try:
-        stdin.write(text)
+        stdin.write(given)
         await stdin.drain()
         stdin.close()
     except (BrokenPipeError, ConnectionResetError, RuntimeError):

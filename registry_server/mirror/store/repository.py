@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,8 +22,8 @@ from registry_server.mirror.schemas import (
     TreeEntry,
 )
 from registry_server.mirror.store.process import Git, GitFailed
-from registry_server.mirror.store.texts import BlobTexts
-from registry_server.objects.schemas import FileVersion, Problem, ProblemCode
+from registry_server.mirror.store.reading import TextReading
+from registry_server.objects.schemas import FileVersion
 
 _LITTLE_BYTES = 65_536
 _HEAD = re.compile(rb"ref: refs/|[0-9a-f]{40}")
@@ -158,23 +159,21 @@ class BareRepository:
 
     async def read(self, entries: Sequence[TreeEntry]) -> AsyncGenerator[list[FileVersion], None]:
         """The text of the files, some at a time; what is no file or too large is named, not read."""
-        others = [_no_file(entry) for entry in entries if entry.mode not in output.FILE_MODES]
-        if others:
-            yield others
-        files = [entry for entry in entries if entry.mode in output.FILE_MODES] if others else entries
-        if not files:
-            return
-        # One process of git for all, however many; nothing is asked twice.
-        names = "".join([f"{entry.blob}\n" for entry in files]).encode()
-        texts = BlobTexts(files, self.settings)
+        async with self.reading() as reading, aclosing(reading.read(entries)) as chunks:
+            async for some in chunks:
+                yield some
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[TextReading]:
+        """Git that reads texts, begun before it is known which: that takes as long as to read some."""
+        names = asyncio.get_running_loop().create_future()
         try:
             async with self.git.printing("cat-file", "--batch", "--buffer", stdin=names) as printing:
-                while some := await printing.take(texts.read_some):
-                    yield some
+                yield TextReading(printing, names, self.settings)
+                if not names.done():
+                    names.set_result(b"")
         except GitFailed as failed:
             raise RepositoryBroken(f"The mirrored repository cannot be read: {failed.message}") from failed
-        if texts.missing:
-            raise RepositoryBroken("The mirrored repository ended before the last object.")
 
     async def _read(self, *arguments: str) -> bytes:
         try:
@@ -191,8 +190,3 @@ async def read_checkout(directory: Path, revision: str, settings: MirrorSettings
     entries = await repository.tree(revision)
     wanted = [entry for entry in entries if entry.path.startswith(b"data/")]
     return [file async for some in repository.read(wanted) for file in some]
-
-
-def _no_file(entry: TreeEntry) -> FileVersion:
-    problem = Problem(ProblemCode.NOT_A_FILE, None, "links and nested repositories are not followed")
-    return FileVersion(*entry, None, problem)

@@ -68,8 +68,8 @@ class IndexRepository:
                 if ONLY_ON not in index.info:
                     await connection.run_sync(partial(act, index))
 
-    async def remove(self, paths: Sequence[str], tally: Tally) -> set[str]:
-        """Remove what was stored for the paths, and take it off the tally; the folded keys that went."""
+    async def remove(self, paths: Sequence[str], tally: Tally) -> set[tuple[str, str]]:
+        """Remove what was stored for the paths, and take it off the tally; the keys and classes that went."""
         return await carry_out(self.session, lambda dialect: _remove(changes_on(dialect), paths, tally))
 
     async def insert(self, rows: IndexRows) -> None:
@@ -119,7 +119,7 @@ def _next_id(changes: Changes) -> Work[int]:
     return (highest or 0) + 1
 
 
-def _remove(changes: Changes, paths: Sequence[str], tally: Tally) -> Work[set[str]]:
+def _remove(changes: Changes, paths: Sequence[str], tally: Tally) -> Work[set[tuple[str, str]]]:
     among = {"paths": paths}
     found = yield changes.remove_objects.ask(among)
     classes = Counter(object_class for _, _, object_class in found)
@@ -129,7 +129,7 @@ def _remove(changes: Changes, paths: Sequence[str], tally: Tally) -> Work[set[st
     tally.problems.subtract([row[0] for row in (yield changes.remove_problems.ask(among))])
     if not _FILTERS.isdisjoint(paths):
         yield changes.remove_filters.ask(among)
-    return {folded for _, folded, _ in found}
+    return {(folded, object_class) for _, folded, object_class in found}
 
 
 def _remove_derived(

@@ -6,6 +6,8 @@
 INTERPRETER_CHOSEN := $(if $(filter-out undefined,$(origin PYTHON)),--this-interpreter)
 PYTHON ?= python3
 BIN := .venv/bin
+# Ctrl-C waits until the program can take it, where env(1) knows how: an interpreter that starts shows a traceback.
+BLOCKED := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
 PYTEST := $(BIN)/pytest --durations=10
 # By file: what the tests of one file share, such as a server, is started once.
 IN_PARALLEL := -n 2 --dist loadfile
@@ -19,7 +21,7 @@ help: ## List the targets
 setup: ready-to-test ## Install everything that running, testing and checking need
 
 run: ready-to-run ## Start Routeloom Lite: all services and one agent, on this machine
-	@exec $(BIN)/routeloom lite
+	@exec $(BLOCKED) $(BIN)/routeloom lite
 
 test: ready-to-test ## Run the test suite
 	@$(PYTEST) $(IN_PARALLEL) $(ARGS)
@@ -72,5 +74,5 @@ ready-to-test:
 define prepare
 $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	|| { echo "Routeloom needs Python 3.11 or newer: make PYTHON=/path/to/python3 setup" >&2; exit 1; } \
-	&& exec $(PYTHON) -m setup $1 $(INTERPRETER_CHOSEN)
+	&& exec $(BLOCKED) $(PYTHON) -m setup $1 $(INTERPRETER_CHOSEN)
 endef

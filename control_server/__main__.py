@@ -1,6 +1,9 @@
 """`python -m control_server serve | work | migrate | seed`."""
 
-from control_server.commands import main
+from shared.kernel.interrupts import leave_at_once
 
 if __name__ == "__main__":
+    leave_at_once()
+    from control_server.commands import main
+
     main()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import asdict, dataclass
@@ -20,6 +19,7 @@ from node_agent.apply.commands import HostTool, find_tool
 from node_agent.apply.files import ConfigurationPlaces
 from node_agent.apply.store import ApplyStore
 from node_agent.bird.client import conversing
+from shared.kernel import interrupts
 from shared.kernel.errors import AppError
 
 if TYPE_CHECKING:
@@ -158,4 +158,4 @@ def _text(path: Path) -> str:
 
 def run(settings: AgentSettings) -> list[Finding]:
     """`examine` for a program."""
-    return asyncio.run(examine(settings))
+    return interrupts.run(examine(settings))

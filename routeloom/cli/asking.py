@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import dataclass, field
 from typing import Annotated, Any
@@ -13,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from routeloom.cli.connection import EXIT_UNREACHABLE, check, fail, find_connection
+from shared.kernel import interrupts
 
 Server = Annotated[str | None, typer.Option("--server", help="Address of the server; else ROUTELOOM_URL")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the server's answer as JSON")]
@@ -50,7 +50,7 @@ def ask(server: str | None, question: Question) -> Any:
             return check(answer)
 
     try:
-        return asyncio.run(once())
+        return interrupts.run(once())
     except httpx2.TransportError:
         return fail(f"{connection.url} does not answer.", EXIT_UNREACHABLE)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import json
 from pathlib import Path
@@ -14,6 +13,7 @@ from rich.table import Table
 
 from routeloom.cli.services import lend_settings
 from routeloom.lite.home import Home, default_home
+from shared.kernel import interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ def doctor(
     deployment = importlib.import_module("routeloom.doctor.deployment").find_deployment(
         compose or (_USUAL if (_USUAL / "compose.yaml").exists() else None)
     )
-    findings = _examine(deployment, state_may_share=state_may_share)
+    findings = interrupts.run(_examine(deployment, state_may_share=state_may_share))
     if as_json:
         typer.echo(json.dumps([each.as_dict() for each in findings], indent=2, ensure_ascii=False))
     else:
@@ -56,15 +56,13 @@ def doctor(
         raise typer.Exit(_EXIT_PROBLEM)
 
 
-def _examine(deployment: Any, *, state_may_share: bool) -> Any:
+async def _examine(deployment: Any, *, state_may_share: bool) -> Any:
     examine = importlib.import_module("routeloom.doctor.examination").examine
     with Console(stderr=True).status("Looking …") as status:
-        return asyncio.run(
-            examine(
-                deployment,
-                state_may_share=state_may_share,
-                tell=lambda name: status.update(f"Looking at {name} …"),
-            )
+        return await examine(
+            deployment,
+            state_may_share=state_may_share,
+            tell=lambda name: status.update(f"Looking at {name} …"),
         )
 
 

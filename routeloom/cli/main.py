@@ -46,7 +46,7 @@ def registry(context: typer.Context) -> None:
 @app.command(context_settings=_PASS_ON)
 def agent(context: typer.Context) -> None:
     """The agent of a router: run, enrol, doctor, pause, resume."""
-    program = importlib.import_module("node_agent.__main__")
+    program = importlib.import_module("node_agent.program")
     raise typer.Exit(program.main(context.args, "routeloom agent"))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Annotated, Any
 
@@ -14,6 +13,7 @@ from rich.table import Table
 from routeloom.cli.asking import Question, ask, print_json
 from routeloom.cli.connection import EXIT_UNREACHABLE, EXIT_USAGE, check, fail, find_connection
 from routeloom.cli.node_facts import app
+from shared.kernel import interrupts
 
 Server = Annotated[str | None, typer.Option("--server", help="Address of the server; else ROUTELOOM_URL")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the server's answer as JSON")]
@@ -66,7 +66,7 @@ def label_node(
 
 def fetch(server: str | None, path: str) -> Any:
     """The server's answer; ends the command where there is none."""
-    return asyncio.run(_get(server, path))
+    return interrupts.run(_get(server, path))
 
 
 async def _get(server: str | None, path: str) -> Any:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import signal
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +23,7 @@ from routeloom.cli.connection import (
     find_connection,
 )
 from routeloom.cli.event_stream import follow
+from shared.kernel import interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,11 +111,11 @@ def _family(*, v4: bool, v6: bool) -> int | None:
 def _run(server: str | None, order: Order) -> None:
     connection = find_connection(server)
     try:
-        state = asyncio.run(_probe(connection, order))
+        state = interrupts.run(_probe(connection, order))
     except httpx2.TransportError:
         fail(f"{connection.url} does not answer.", EXIT_UNREACHABLE)
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        raise typer.Exit(interrupts.INTERRUPTED) from None
     if state != "done":
         raise typer.Exit(EXIT_REFUSED)
 
@@ -128,16 +130,32 @@ async def _probe(connection: Connection, order: Order) -> str:
     async with connection.client() as client:
         started = check(await client.post("/api/v1/probes", json=wanted))
         following = asyncio.create_task(_show(client, started["stream"], order))
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, lambda: loop.create_task(_cancel(client, started["id"])))
-        try:
-            return await following
-        finally:
-            loop.remove_signal_handler(signal.SIGINT)
+        interruption = _Interruption(client, started["id"], following)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interruption.came)
+        state = await following
+    if interruption.cancelling is not None:
+        raise typer.Exit(interrupts.INTERRUPTED)
+    return state
 
 
-async def _cancel(client: httpx2.AsyncClient, ident: str) -> None:
-    await client.post(f"/api/v1/probes/{ident}/cancel")
+@dataclass(slots=True)
+class _Interruption:
+    """Ctrl-C: the first cancels the probe, whose last lines are still shown; the second waits no more."""
+
+    client: httpx2.AsyncClient
+    ident: str
+    following: asyncio.Task[str]
+    cancelling: asyncio.Task[None] | None = None
+
+    def came(self) -> None:
+        if self.cancelling is None:
+            self.cancelling = asyncio.create_task(self._cancel())
+        else:
+            self.following.cancel()
+
+    async def _cancel(self) -> None:
+        with suppress(httpx2.TransportError):  # whoever follows the stream finds out and says so
+            await self.client.post(f"/api/v1/probes/{self.ident}/cancel")
 
 
 async def _show(client: httpx2.AsyncClient, stream: str, order: Order) -> str:

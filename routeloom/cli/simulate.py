@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import json
 import tempfile
@@ -15,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from routeloom.cli.connection import EXIT_REFUSED, errors, fail, find_connection
+from shared.kernel import interrupts
 
 if TYPE_CHECKING:
     from routeloom.simulate.comparison import Finding
@@ -56,7 +56,7 @@ def simulate(  # noqa: PLR0913 - the options of the command
         seed=seed,
         faults=_kinds(faults, [kind.value for kind in plans.FaultKind]),
     )
-    findings = asyncio.run(_against(plan, server) if server else _alone(plan, speed))
+    findings = interrupts.run(_against(plan, server) if server else _alone(plan, speed))
     wrong = [finding for finding in findings if not finding.agrees]
     if as_json:
         typer.echo(json.dumps(_as_json(findings), indent=2))

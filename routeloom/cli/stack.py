@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shared.kernel import interrupts
 from shared.kernel.errors import AppError
 
 if TYPE_CHECKING:
@@ -49,11 +50,7 @@ def captcha(
     if not public_url:
         raise typer.BadParameter("say it by --public-url or ROUTELOOM_PUBLIC_URL", param_hint="--public-url")
     module = importlib.import_module("routeloom.stack.passwords")
-    secret = (
-        typer.prompt("Secret of the site key", hide_input=True, err=True)
-        if sys.stdin.isatty()
-        else sys.stdin.readline().strip()
-    )
+    secret = _asked_secret() if sys.stdin.isatty() else sys.stdin.readline().strip()
     with _refusals():
         path = secrets / "init" / "passwords.json"
         passwords = module.load_or_make(path)
@@ -82,3 +79,11 @@ def _refusals() -> Iterator[None]:
     except OSError as error:
         typer.echo(f"{error.filename or 'routeloom'}: {error.strerror or error}", err=True)
         raise typer.Exit(_UNAVAILABLE) from None
+
+
+def _asked_secret() -> str:
+    try:
+        with interrupts.orderly():  # the terminal shows again what is typed
+            return str(typer.prompt("Secret of the site key", hide_input=True, err=True))
+    except typer.Abort:
+        raise typer.Exit(interrupts.INTERRUPTED) from None

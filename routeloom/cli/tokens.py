@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Annotated, Any
 
@@ -12,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from routeloom.cli.connection import EXIT_UNREACHABLE, check, fail, find_connection
+from shared.kernel import interrupts
 
 app = typer.Typer(no_args_is_help=True, help="Personal access tokens.")
 
@@ -71,7 +71,7 @@ def _ask(server: str | None, method: str, path: str, body: dict[str, Any] | None
             return check(await client.request(method, path, json=body))
 
     try:
-        return asyncio.run(once())
+        return interrupts.run(once())
     except httpx2.TransportError:
         return fail(f"{connection.url} does not answer.", EXIT_UNREACHABLE)
 

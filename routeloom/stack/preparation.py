@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from auth_server.command_ground import has_administrator, make_invitation
 from auth_server.resources import open_resources
 from auth_server.settings import AuthSettings
 from routeloom.stack.errors import StepFailed
+from shared.kernel import interrupts
 from shared.kernel.files import make_private_directory, write_private
 from shared.kernel.principal import Role
 
@@ -67,7 +67,7 @@ def prepare() -> None:
             typer.echo(f"{step.service}: not done now; its worker tries again.")
         else:
             raise StepFailed(f"{step.service} {step.verb} failed; what it said stands above.")
-    asyncio.run(_welcome())
+    interrupts.run(_welcome())
 
 
 def share_portal_secret() -> None:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from shared.database import Database, DatabaseSettings, open_database
 from shared.database.migrations import current_revision, head_revision, upgrade
+from shared.kernel import interrupts
 from shared.kernel.errors import AppError
 from shared.runtime_state import RuntimeStateConfigurationError
 from shared.web.app import go_away
@@ -131,8 +132,7 @@ def run(work: Awaitable[None], *, serving: bool = False) -> None:
 
     try:
         # A loop is chosen here or never: uvicorn's own choice comes too late for one that runs already.
-        with asyncio.Runner(loop_factory=_serving_loop if serving else None) as runner:
-            runner.run(whole())
+        interrupts.run(whole(), _serving_loop if serving else None)
     except WorkersNeedKv as refusal:
         typer.echo(refusal.detail, err=True)
         raise typer.Exit(EXIT_CONFIGURATION) from None
@@ -145,7 +145,7 @@ def run(work: Awaitable[None], *, serving: bool = False) -> None:
         typer.echo(f"{error.filename or 'routeloom'}: {error.strerror or error}", err=True)
         raise typer.Exit(EXIT_UNAVAILABLE) from None
     except KeyboardInterrupt:
-        raise typer.Exit(130) from None
+        raise typer.Exit(interrupts.INTERRUPTED) from None
 
 
 def _serving_loop() -> asyncio.AbstractEventLoop:

@@ -3,8 +3,8 @@
 import sys
 from functools import partialmethod
 
-from node_agent.__main__ import main
 from node_agent.collect.routes import RouteWatch
+from node_agent.program import main
 
 RouteWatch.run = partialmethod(RouteWatch.run, interval=2.0)  # type: ignore[method-assign,assignment]
 

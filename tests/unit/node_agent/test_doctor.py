@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from node_agent import doctor, state
-from node_agent.__main__ import main
 from node_agent.apply.store import ApplyStore
 from node_agent.doctor import Grade
+from node_agent.program import main
 from node_agent.settings import AgentSettings
 from shared.testing.servers.bird import BirdServer
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 import typer
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from auth_server.accounts.dependencies import account_service
-from auth_server.app import create_app
 from auth_server.audit.dependencies import audit_service
 from auth_server.audit.service import Audit
 from auth_server.clients.dependencies import FailedSecrets, client_service
@@ -16,10 +16,12 @@ from auth_server.clients.service import seed_own_clients
 from auth_server.resources import AuthResources, open_resources
 from auth_server.settings import AuthSettings
 from auth_server.signing_keys.dependencies import make_signing_keys, opened_keys
-from auth_server.worker import work
 from shared.kernel.errors import InvalidInput
 from shared.kernel.principal import SYSTEM, Role
 from shared.web.commands import Service, load, run
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 
 async def seed(settings: AuthSettings) -> None:
@@ -47,12 +49,24 @@ async def has_administrator(resources: AuthResources) -> bool:
         return await accounts.has_administrator()
 
 
+def _app(settings: AuthSettings) -> FastAPI:
+    from auth_server.app import create_app  # noqa: PLC0415 - commands that serve nothing do not wait for it
+
+    return create_app(settings)
+
+
+async def _work(settings: AuthSettings) -> None:
+    from auth_server.worker import work  # noqa: PLC0415 - as above
+
+    await work(settings)
+
+
 SERVICE = Service(
     name="auth",
     package="auth_server",
     load=AuthSettings,
-    create_app=create_app,
-    work=work,
+    create_app=_app,
+    work=_work,
     seed=seed,
 )
 

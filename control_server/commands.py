@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import typer
 
-from control_server.app import create_app
 from control_server.resources import open_resources
 from control_server.settings import ControlSettings
 from control_server.ways_in import ensure_admin_token, make_session_link
-from control_server.worker import work
 from shared.web.commands import Service, commands, load, run
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 
 async def seed(settings: ControlSettings) -> None:
@@ -18,12 +21,24 @@ async def seed(settings: ControlSettings) -> None:
         await ensure_admin_token(resources)
 
 
+def _app(settings: ControlSettings) -> FastAPI:
+    from control_server.app import create_app  # noqa: PLC0415 - commands that serve nothing do not wait for it
+
+    return create_app(settings)
+
+
+async def _work(settings: ControlSettings) -> None:
+    from control_server.worker import work  # noqa: PLC0415 - as above
+
+    await work(settings)
+
+
 SERVICE = Service(
     name="control",
     package="control_server",
     load=ControlSettings,
-    create_app=create_app,
-    work=work,
+    create_app=_app,
+    work=_work,
     seed=seed,
 )
 app = commands(SERVICE)

@@ -7,12 +7,11 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from prometheus_client import CollectorRegistry
 
-from registry_server.app import create_app
 from registry_server.metrics import RegistryMetrics
 from registry_server.mirror.errors import RepositoryBroken, SyncHeld
 from registry_server.mirror.schemas import MirrorSettings, SyncRead, SyncTrigger
@@ -29,21 +28,21 @@ from registry_server.schema.rules.judging import beyond
 from registry_server.schema.schemas import Finding
 from registry_server.schema.service import find_findings
 from registry_server.settings import RegistrySettings
-from registry_server.worker import work
 from shared.kernel.errors import AppError
 from shared.kernel.files import write_public
 from shared.web.commands import Service, commands, load, run, stop
 from shared.web.logs import configure_logs
 
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
 
 async def seed(settings: RegistrySettings) -> None:
     """Make the sample where the settings point at it, and sync once so that the first look-up is answered."""
-    url = settings.mirror.url
-    if url is None:
+    if settings.mirror.url is None:
         return
-    sample = settings.sample_directory
-    if url.get_secret_value() == str(sample) and not sample.exists():
-        await asyncio.to_thread(generate, SamplePlan(), sample)
+    if settings.follows_sample and not settings.sample_directory.exists():
+        await asyncio.to_thread(generate, SamplePlan(), settings.sample_directory)
     await sync_once(settings)
 
 
@@ -54,12 +53,24 @@ async def sync_once(settings: RegistrySettings, *, force: bool = False) -> SyncR
         return await mirror.sync(SyncTrigger.COMMAND, force=force)
 
 
+def _app(settings: RegistrySettings) -> FastAPI:
+    from registry_server.app import create_app  # noqa: PLC0415 - commands that serve nothing do not wait for it
+
+    return create_app(settings)
+
+
+async def _work(settings: RegistrySettings) -> None:
+    from registry_server.worker import work  # noqa: PLC0415 - as above
+
+    await work(settings)
+
+
 SERVICE = Service(
     name="registry",
     package="registry_server",
     load=RegistrySettings,
-    create_app=create_app,
-    work=work,
+    create_app=_app,
+    work=_work,
     seed=seed,
 )
 app = commands(SERVICE)
@@ -91,7 +102,7 @@ def sync(*, force: Annotated[bool, typer.Option(help="Apply also what the guard 
         try:
             done = await sync_once(settings, force=force)
         except SyncHeld as held:
-            raise SyncHeld(f"{held.detail} If that is right: routeloom registry sync --force") from None
+            raise SyncHeld(f"{held.detail} Here: routeloom registry sync --force") from None
         typer.echo(f"{done.outcome}: {done.to_commit}, {done.changed} files read, {done.removed} removed")
 
     run(once())

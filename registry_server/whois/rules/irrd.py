@@ -7,6 +7,7 @@ Every answer is exact to the byte, because they read it by its announced length:
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ from shared import __version__
 
 DONE, NOTHING = b"C\n", b"D\n"
 _LONGEST_IDLE = 1000
+_SECONDS = re.compile("[0-9]{1,4}", re.ASCII)
 _DOT = 1 << 16
 _REACHES = {"": Reach.EXACT, "o": Reach.EXACT, "l": Reach.ONE_LESS, "L": Reach.ALL_LESS, "M": Reach.ALL_MORE}
 _NEED_PARAMETER = frozenset("tg6ijmnors")
@@ -79,9 +81,10 @@ class Irrd:
 
     def set_idle(self, parameter: str) -> bytes:
         """`!t`: close after so many seconds without a question."""
-        if not parameter.isascii() or not parameter.isdigit() or not 0 < int(parameter[:5]) <= _LONGEST_IDLE:
+        seconds = int(parameter) if _SECONDS.fullmatch(parameter) else 0
+        if not 0 < seconds <= _LONGEST_IDLE:
             raise QueryRefused(f"Invalid value for timeout: {parameter}")
-        self.session.idle = float(parameter)
+        self.session.idle = float(seconds)
         return DONE
 
     def version(self, parameter: str) -> bytes:

@@ -55,3 +55,10 @@ class RegistrySettings(SettingsFromEnvironment):
     def sample_directory(self) -> Path:
         """Where a made-up registry is kept for those who have none."""
         return self.state_directory / "registry-sample"
+
+    @property
+    def follows_sample(self) -> bool:
+        """Whether it is that one which is mirrored."""
+        return self.mirror.url is not None and self.mirror.url.get_secret_value() == str(
+            self.sample_directory
+        )

@@ -8,7 +8,7 @@ from shared.kernel.errors import AppError, Kind
 
 
 class MirrorNotConfigured(AppError):
-    """No registry is configured to be mirrored."""
+    """No registry is configured to be mirrored; `ROUTELOOM_REGISTRY_MIRROR__URL` names one."""
 
     kind: ClassVar = Kind.CONFLICT
     code: ClassVar = "mirror_not_configured"

@@ -80,10 +80,15 @@ def purge(
 @app.command("start")
 def start(
     kind: Annotated[str, typer.Argument(help="Such as registry.sync; `routeloom jobs list` shows them")],
+    *,
+    force: Annotated[
+        bool, typer.Option("--force", help="With registry.sync: apply also what the guard holds")
+    ] = False,
     server: Server = None,
 ) -> None:
     """Start a job of this kind now."""
-    typer.echo(_ask(server, "POST", f"{_PATH}/kinds/{kind}/start")["job_id"])
+    wanted = {"force": True} if force else None
+    typer.echo(_ask(server, "POST", f"{_PATH}/kinds/{kind}/start", wanted)["job_id"])
 
 
 def _ask(

@@ -35,5 +35,7 @@ def lend_settings(service: str, home: Home) -> None:
     }
     if home.address.exists():
         lent["WEB__PUBLIC_URL"] = read_text_loosely(home.address)
+    if service == "registry" and home.upstream.exists():
+        lent["MIRROR__URL"] = home.upstream.read_text(errors="ignore").strip()
     for name, value in lent.items():
         os.environ.setdefault(prefix + name, value)

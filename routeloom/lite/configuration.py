@@ -70,7 +70,7 @@ class LiteSettings:
         return RegistrySettings.model_validate(
             {
                 **self._common("registry"),
-                "mirror": {"url": str(self.home.sample_registry)},
+                **_upstream(self.home),
                 "runtime_state": self.runtime_state,
                 **_port("whois", WHOIS_PORT),
                 **_port("rtr", RTR_PORT),
@@ -101,3 +101,9 @@ def lite_settings(home: Home, addresses: Addresses, log_level: str) -> LiteSetti
 def _port(protocol: str, usual: int) -> dict[str, dict[str, int]]:
     chosen = f"ROUTELOOM_REGISTRY_{protocol.upper()}__PORT"
     return {} if chosen in os.environ else {protocol: {"port": usual}}
+
+
+def _upstream(home: Home) -> dict[str, dict[str, str]]:
+    """The made-up registry, unless a variable names another, or none by being empty."""
+    chosen = "ROUTELOOM_REGISTRY_MIRROR__URL" in os.environ
+    return {} if chosen else {"mirror": {"url": str(home.sample_registry)}}

@@ -79,6 +79,11 @@ class Home:
         return self.root / "address"
 
     @property
+    def upstream(self) -> Path:
+        """Which registry the running or last Lite mirrors, for the command line; may hold a password."""
+        return self.root / "upstream"
+
+    @property
     def sign_ins(self) -> Path:
         """Tokens of `routeloom login`, by server."""
         return self.root / "signed-in.json"

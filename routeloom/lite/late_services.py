@@ -16,6 +16,7 @@ from control_server.access import ControlAuthenticator
 from routeloom.lite.later import Later
 from shared.database import open_database
 from shared.database.migrations import upgrade
+from shared.kernel.files import write_private
 from shared.kernel.principal import Role
 
 if TYPE_CHECKING:
@@ -107,8 +108,10 @@ class LateServices:
     async def _bring_up_registry(self, stack: AsyncExitStack) -> FastAPI:
         await self._bring_in("registry_server.app")
         settings = self._settings.registry()
+        url = settings.mirror.url
+        write_private(self._home.upstream, f"{url.get_secret_value() if url else ''}\n")
         await migrate("registry_server", settings.database)
-        if not self._home.sample_registry.exists():
+        if settings.follows_sample and not self._home.sample_registry.exists():
             commands = await self._bring_in("registry_server.commands")
             await commands.seed(settings)
         from registry_server.app import create_app  # noqa: PLC0415 - the thread has imported it

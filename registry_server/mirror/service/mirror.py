@@ -34,6 +34,7 @@ from registry_server.objects.schemas import IndexCounts
 
 log = structlog.get_logger(__name__)
 _SHOWN_SYNCS = 20
+_IF_RIGHT = "Look at it; if it is right, sync by force."
 #: A step takes longer than its one git command, but not by so much.
 _SILENCE = timedelta(minutes=1)
 
@@ -62,7 +63,7 @@ class MirrorService(MirrorTools):
                 raise
             except SyncHeld as refusal:
                 await attempt.remember(refusal, SyncOutcome.HELD)
-                raise
+                raise SyncHeld(f"{refusal.detail} {_IF_RIGHT}") from None
 
     async def follow(self, trigger: SyncTrigger) -> None:
         """Sync for whoever does not wait for the outcome, which is remembered, logged and shown.

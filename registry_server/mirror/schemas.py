@@ -51,6 +51,12 @@ class MirrorSettings(BaseModel):
     total_bytes: int = Field(default=536_870_912, ge=1024, description="A larger registry is refused")
     history: int = Field(default=500, ge=10, description="Syncs that are remembered")
 
+    @field_validator("branch", mode="before")
+    @classmethod
+    def _empty_is_none(cls, value: object) -> object:
+        """A variable that is there and empty."""
+        return value or None if isinstance(value, str) else value
+
     @field_validator("url")
     @classmethod
     def _known_transport(cls, value: SecretStr | None) -> SecretStr | None:

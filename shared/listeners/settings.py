@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 
 class ListenerSettings(BaseModel):
@@ -23,3 +23,9 @@ class ListenerSettings(BaseModel):
         ge=1,
         description="Of these, from one IPv4 address or IPv6 /64; one more ends the longest silent",
     )
+
+    @field_validator("port", mode="before")
+    @classmethod
+    def _empty_is_none(cls, value: object) -> object:
+        """A variable that is there and empty."""
+        return value or None if isinstance(value, str) else value

@@ -136,6 +136,9 @@ class TestMirrorSettings:
     def test_takes_an_empty_url_for_none(self) -> None:
         assert MirrorSettings.model_validate({"url": ""}).url is None
 
+    def test_takes_an_empty_branch_for_none(self) -> None:
+        assert MirrorSettings.model_validate({"branch": ""}).branch is None
+
     def test_refuses_a_branch_that_looks_like_an_option(self) -> None:
         with pytest.raises(ValidationError):
             MirrorSettings.model_validate({"branch": "--all"})

@@ -68,3 +68,6 @@ class TestServe:
 
     def test_is_off_without_a_port(self) -> None:
         assert listener(port=None).loops() == []
+
+    def test_an_empty_variable_is_no_port(self) -> None:
+        assert listener(port="").loops() == []

@@ -11,6 +11,7 @@ from typing import Annotated
 from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from shared.kernel.principal import Role
 
@@ -42,8 +43,7 @@ def printable(value: str) -> str:
     """The text in one form, without what cannot be seen. Raises ValueError."""
     folded = unicodedata.normalize("NFC", value).strip()
     if not folded or not folded.isprintable():
-        message = "needs letters that can be shown"
-        raise ValueError(message)
+        raise PydanticCustomError("not_printable", "needs letters that can be shown")
     return folded
 
 

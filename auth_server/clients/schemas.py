@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from auth_server.accounts.schemas import printable
 from auth_server.signing_keys.schemas import Algorithm
@@ -76,7 +77,7 @@ def _addressable(value: str) -> str:
     """The id, where the addresses of its own pages lead to it and to nothing else."""
     if value != value.strip() or value in {".", "..", "new"} or value.endswith(("/secret", "/enabled")):
         message = "has no spaces around it, is not “new”, and does not end in /secret or /enabled"
-        raise ValueError(message)
+        raise PydanticCustomError("client_id_refused", message)
     return value
 
 

@@ -76,6 +76,16 @@ _OURS = {
     "pool_exhausted": _("Every value of the pool is given out; widen it or free some."),
     "facts_busy": _("Too many people write facts just now. Nothing was changed; try again."),
     "cursor_invalid": _("This page does not exist any more"),
+    "not_printable": _("Write letters that can be shown"),
+    "client_id_refused": _(
+        "An id has no spaces around it, is not “new”, and does not end in /secret or /enabled"
+    ),
+    "address_missing": _("Name where people are sent back to."),
+    "address_not_acceptable": _("Write https addresses, or http on loopback, without user and fragment"),
+    "origin_not_acceptable": _("An origin is scheme, host and port."),
+    "scope_unknown": _("There is no such scope."),
+    "key_not_acceptable": _("A key is a public JWK: P-256, Ed25519, or RSA of at least 2048 bits."),
+    "service_incomplete": _("A client that acts on its own has a role, and a secret or keys."),
 }
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from auth_server.accounts.dependencies import Accounts, Administrator
@@ -21,13 +23,28 @@ from auth_server.accounts.service import AccountService
 from auth_server.portal.dependencies import FreshAdministrator
 from auth_server.sessions.dependencies import Sessions
 from auth_server.sessions.endpoints import as_read
-from auth_server.sessions.schemas import EndReason
+from auth_server.sessions.schemas import EndReason, SessionRead
 from shared.kernel.errors import AppError
 from shared.web.forms import drawn_again
 from shared.web.problems import STATUS_OF_KIND
 from shared.web.rendering import render
 
 router = APIRouter(prefix="/auth/accounts", include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _People:
+    """Accounts, and the browsers that are signed in to them."""
+
+    accounts: Accounts
+    sessions: Sessions
+
+    async def browsers(self, account: Account) -> list[SessionRead]:
+        """Those of one account."""
+        return as_read(await self.sessions.list(account.id), None)
+
+
+People = Annotated[_People, Depends(_People)]
 
 
 @router.get("")
@@ -60,12 +77,12 @@ async def withdraw(invitation_id: InvitationId, administrator: Administrator, ac
 
 @router.get("/{account_id}")
 async def show_person(
-    request: Request, account_id: UUID, _administrator: Administrator, accounts: Accounts, sessions: Sessions
+    request: Request, account_id: UUID, _administrator: Administrator, people: People
 ) -> Response:
     """One account with its browsers."""
-    account = await accounts.get(account_id)
-    signed_in = as_read(await sessions.list(account.id), None)
-    return render(request, "portal/person.html", account=account, sessions=signed_in, refused="")
+    account = await people.accounts.get(account_id)
+    browsers = await people.browsers(account)
+    return render(request, "portal/person.html", account=account, sessions=browsers, refused="")
 
 
 @router.post("/{account_id}")
@@ -73,13 +90,14 @@ async def change_account(
     request: Request,
     account_id: UUID,
     administrator: FreshAdministrator,
-    accounts: Accounts,
+    people: People,
     wanted: Annotated[AccountUpdate, Form()],
 ) -> Response:
     """Give an account another role, shut it out or let it in."""
-    account = await accounts.get(account_id)
-    with drawn_again(lambda refusal: _refused(request, account, refusal)):
-        await accounts.change(administrator, account_id, wanted)
+    account = await people.accounts.get(account_id)
+    browsers = await people.browsers(account)
+    with drawn_again(lambda refusal: _refused(request, account, browsers, refusal)):
+        await people.accounts.change(administrator, account_id, wanted)
     return RedirectResponse(f"/auth/accounts/{account_id}", status_code=303)
 
 
@@ -106,12 +124,14 @@ async def _everybody(accounts: AccountService) -> dict[str, Any]:
     return {"accounts": await accounts.list(), "invitations": await accounts.list_invitations()}
 
 
-def _refused(request: Request, account: Account, refusal: AppError) -> Response:
+def _refused(
+    request: Request, account: Account, browsers: Sequence[SessionRead], refusal: AppError
+) -> Response:
     return render(
         request,
         "portal/person.html",
         status_code=STATUS_OF_KIND[refusal.kind],
         account=account,
-        sessions=[],
+        sessions=browsers,
         refused=refusal.code,
     )

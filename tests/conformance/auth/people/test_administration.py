@@ -133,6 +133,14 @@ async def test_the_last_administrator_stays(house: House, admin: Person) -> None
     assert await has_administrator(house.resources)
 
 
+async def test_a_refused_change_shows_the_account_as_it_is(house: House, admin: Person) -> None:
+    path = f"/auth/accounts/{await account_of(admin, 'root')}"
+    page = await admin.form(path, role="viewer")
+    assert page.status_code == 409
+    assert "Nobody else is an administrator." in page.text
+    assert f'action="{path}/sessions/end"' in page.text
+
+
 async def test_two_administrators_cannot_remove_each_other_at_once(house: House, admin: Person) -> None:
     second = await house.person("second", Role.ADMIN)
     both = {"root": await account_of(admin, "root"), "second": await account_of(admin, "second")}

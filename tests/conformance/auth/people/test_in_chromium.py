@@ -3,13 +3,15 @@
 import json
 from base64 import b64decode, urlsafe_b64decode
 from collections.abc import Iterator
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Browser, Request, expect
 
+from auth_server.commands import seed
 from shared.kernel.principal import Role
 from tests.chromium import Desk, Desks, chromium, desks_at
-from tests.conformance.auth.people.served import Served, serving
+from tests.conformance.auth.people.served import Served, elsewhere, serving
 
 pytestmark = pytest.mark.browser
 
@@ -25,6 +27,14 @@ WATCH_REQUESTS = """
     return get(options);
   };
 """
+REGISTER = """async (wanted) => (await fetch("/auth/api/v1/clients", {
+  method: "POST",
+  headers: {
+    "Content-Type": "application/json",
+    "X-CSRF-Token": document.querySelector("meta[name='csrf-token']").content,
+  },
+  body: JSON.stringify(wanted),
+})).status"""
 
 
 @pytest.fixture(scope="module")
@@ -257,3 +267,18 @@ def challenge_of(sign_in: Request) -> bytes:
 
 def unpadded(text: str) -> bytes:
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def test_o10_a_long_address_stays_inside_a_small_page(desks: Desks, server: Served) -> None:
+    elsewhere(seed(server.settings))
+    desk = desks.open()
+    desk.accept(server.invite(Role.ADMIN), "ivy")
+    address = f"https://shop.example/{'a' * 120}"
+    made = desk.page.evaluate(REGISTER, {"client_id": "shop", "name": "Shop", "redirect_uris": [address]})
+    assert made == 201
+    asked = {"response_type": "code", "client_id": "shop", "scope": "openid", "redirect_uri": address}
+    asked |= {"code_challenge": "A" * 43, "code_challenge_method": "S256"}
+    desk.page.set_viewport_size({"width": 360, "height": 800})
+    desk.page.goto(f"/auth/authorize?{urlencode(asked)}")
+    expect(desk.page.get_by_text(address)).to_be_visible()
+    assert desk.page.evaluate("document.documentElement.scrollWidth") == 360

@@ -52,6 +52,10 @@ class Bird:
             ]
         return sorted(" ".join(line.split()[:2]) for line in lines)
 
+    async def shows(self, expected: list[str]) -> bool:
+        """Whether its tables hold these by now: its socket is there before its protocols are up."""
+        return await self.roas() == sorted(expected)
+
 
 @asynccontextmanager
 async def bird(directory: Path, configuration: str) -> AsyncIterator[Bird]:

@@ -57,19 +57,15 @@ class TestBird:
         checked = await check_configuration(tmp_path, configuration)
         assert (checked.status, checked.errors) == (0, "")
         async with bird(tmp_path, configuration) as router:
-            assert await router.roas() == SHOWN
+            await wait_until(lambda: router.shows(SHOWN))
 
     async def test_follows_changes_by_the_routers_protocol(self, served: Served, tmp_path: Path) -> None:
         async with bird(tmp_path, RPKI % served.rtr) as router:
-
-            async def has(expected: list[str]) -> bool:
-                return await router.roas() == sorted(expected)
-
-            await wait_until(lambda: has(SHOWN))
+            await wait_until(lambda: router.shows(SHOWN))
             await served.commit(NEW)
-            await wait_until(lambda: has([*SHOWN, "172.20.9.0/24-29 AS4242429904"]))
+            await wait_until(lambda: router.shows([*SHOWN, "172.20.9.0/24-29 AS4242429904"]))
             await served.commit(dict.fromkeys(NEW))
-            await wait_until(lambda: has(SHOWN))
+            await wait_until(lambda: router.shows(SHOWN))
 
     async def test_survives_our_restart(
         self, registries: Registries, upstream: Upstream, tmp_path: Path
@@ -78,16 +74,12 @@ class TestBird:
         async with serving(registries, upstream, rtr=port):
             pass
         async with bird(tmp_path, RPKI % port["port"]) as router:
-
-            async def has(expected: list[str]) -> bool:
-                return await router.roas() == sorted(expected)
-
             async with serving(registries, upstream, None, rtr=port):
-                await wait_until(lambda: has(SHOWN))
-            assert await has(SHOWN)
+                await wait_until(lambda: router.shows(SHOWN))
+            assert await router.shows(SHOWN)
             async with serving(registries, upstream, None, rtr=port) as again:
                 await again.commit(NEW)
-                await wait_until(lambda: has([*SHOWN, "172.20.9.0/24-29 AS4242429904"]))
+                await wait_until(lambda: router.shows([*SHOWN, "172.20.9.0/24-29 AS4242429904"]))
 
 
 @asynccontextmanager

@@ -49,8 +49,8 @@ class RdapRoute(APIRoute):
         async def handle(request: Request) -> Response:
             try:
                 return _unless_known(request, await answer(request))
-            except RequestValidationError:
-                return _refuse(400, "The question is too long or not of this kind.")
+            except RequestValidationError as refused:
+                return _refuse(400, _told(refused))
             except AppError as refused:
                 unsupported = isinstance(refused, RdapUnsupported)
                 status = _UNSUPPORTED if unsupported else _STATUS.get(refused.kind)
@@ -70,6 +70,11 @@ def _unless_known(request: Request, found: Response) -> Response:
         return Response(status_code=304, headers=headers)
     found.headers.update(headers)
     return found
+
+
+def _told(refused: RequestValidationError) -> str:
+    """Which part of the question is not acceptable, and why."""
+    return "; ".join(f"{item['loc'][-1]}: {item['msg']}" for item in refused.errors())
 
 
 def _refuse(status: int, detail: str) -> RdapResponse:

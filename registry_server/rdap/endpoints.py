@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query, Request
 
 from registry_server.rdap.dependencies import Rdap, RdapResponse, RdapRoute
-from registry_server.rdap.schemas import Document
+from registry_server.rdap.schemas import Document, Search
 
 _EXAMPLE = {
     "rdapConformance": ["rdap_level_0", "cidr0"],
@@ -22,6 +22,7 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
     404: {"content": {"application/rdap+json": {}}, "description": "An RDAP error"},
 }
 Text = Annotated[str, Path(max_length=255)]
+Sought = Annotated[str | None, Query(max_length=255, examples=["foo*"])]
 
 router = APIRouter(
     prefix="/registry/rdap",
@@ -52,6 +53,35 @@ async def get_entity(handle: Text, rdap: Rdap) -> Document:
     return await rdap.entity(handle)
 
 
+async def search_domains(request: Request, rdap: Rdap, name: Sought = None) -> Document:
+    """Domain names that fit one with `*` for any characters."""
+    return await rdap.search(Search.DOMAINS, _asked(request, name=name))
+
+
+async def search_entities(request: Request, rdap: Rdap, fn: Sought = None, handle: Sought = None) -> Document:
+    """Contacts and maintainers by the name that they give themselves, or by handle."""
+    return await rdap.search(Search.ENTITIES, _asked(request, fn=fn, handle=handle))
+
+
+async def search_networks(
+    request: Request, rdap: Rdap, name: Sought = None, handle: Sought = None
+) -> Document:
+    """Networks by name, or by handle (RFC 9910)."""
+    return await rdap.search(Search.NETWORKS, _asked(request, name=name, handle=handle))
+
+
+async def search_autnums(
+    request: Request, rdap: Rdap, name: Sought = None, handle: Sought = None
+) -> Document:
+    """AS numbers by name, or by handle (RFC 9910)."""
+    return await rdap.search(Search.AUTNUMS, _asked(request, name=name, handle=handle))
+
+
+def _asked(request: Request, **known: str | None) -> dict[str, str]:
+    """What is asked for, with what this server does not search by."""
+    return {**dict(request.query_params), **{name: text for name, text in known.items() if text is not None}}
+
+
 async def get_help(rdap: Rdap) -> Document:
     """What this server is."""
     return rdap.help()
@@ -63,7 +93,7 @@ async def get_bootstrap(kind: Annotated[str, Path(max_length=20)], rdap: Rdap) -
 
 
 async def refuse_question(question: Text, rdap: Rdap) -> Document:
-    """Whatever else is asked: searches, which are not answered here, and what is no query at all."""
+    """Whatever else is asked: what is not answered here, and what is no query at all."""
     return rdap.refuse(question)
 
 
@@ -72,6 +102,10 @@ for path, answer in (
     ("/ip/{address:path}", get_network),
     ("/domain/{name}", get_domain),
     ("/entity/{handle:path}", get_entity),
+    ("/domains", search_domains),
+    ("/entities", search_entities),
+    ("/ips", search_networks),
+    ("/autnums", search_autnums),
     ("/help", get_help),
     ("/{kind}.json", get_bootstrap),
 ):

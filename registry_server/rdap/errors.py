@@ -22,7 +22,7 @@ class RdapNoQuestion(AppError):
 
 
 class RdapUnsupported(AppError):
-    """Searches, and name servers by themselves, are not answered here; `help` lists what is."""
+    """Questions of this kind are not answered here; `help` below `/registry/rdap` lists what is."""
 
     kind: ClassVar = Kind.MISSING
     code: ClassVar = "rdap_unsupported"

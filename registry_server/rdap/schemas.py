@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 #: A JSON object of RFC 9083; its members are named there.
@@ -51,3 +52,44 @@ class Life(NamedTuple):
             {"eventAction": action, "eventDate": datetime.fromtimestamp(at, UTC).isoformat()}
             for action, at in pairs
         ]
+
+
+class Search(StrEnum):
+    """What is searched (RFC 9082, section 3.2; networks and AS numbers by RFC 9910)."""
+
+    DOMAINS = "domains"
+    ENTITIES = "entities"
+    NETWORKS = "ips"
+    AUTNUMS = "autnums"
+
+
+class Searched(NamedTuple):
+    """How one kind of things is searched, and what the answer says."""
+
+    classes: tuple[str, ...]
+    #: Each property, and whether it is a name that an object gives itself; else it is the key.
+    properties: dict[str, bool]
+    #: The member of the answer that has the results.
+    member: str
+    #: What the answer conforms to beyond every other.
+    extensions: tuple[str, ...] = ()
+
+
+SEARCHES = {
+    Search.DOMAINS: Searched(("domain",), {"name": False}, "domainSearchResults"),
+    Search.ENTITIES: Searched(
+        ("person", "role", "organisation", "mntner"), {"fn": True, "handle": False}, "entitySearchResults"
+    ),
+    Search.NETWORKS: Searched(
+        ("inetnum", "inet6num"),
+        {"name": True, "handle": False},
+        "ipSearchResults",
+        ("ips", "ipSearchResults"),
+    ),
+    Search.AUTNUMS: Searched(
+        ("aut-num",),
+        {"name": True, "handle": False},
+        "autnumSearchResults",
+        ("autnums", "autnumSearchResults"),
+    ),
+}

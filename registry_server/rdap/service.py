@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -14,7 +14,7 @@ from registry_server.objects.rules.grammar import parse, quote, words
 from registry_server.objects.rules.numbers import PrefixRefused, parse_asn, parse_prefix
 from registry_server.rdap.errors import RdapInvalid, RdapNoQuestion, RdapNotFound, RdapUnsupported
 from registry_server.rdap.rules import documents
-from registry_server.rdap.schemas import Contact, Document, Life, Told
+from registry_server.rdap.schemas import SEARCHES, Contact, Document, Life, Search, Told
 from shared.kernel.clock import Clock
 from shared.kernel.errors import InvalidInput
 
@@ -29,12 +29,15 @@ _ROLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("abuse-c", "abuse", ("person", "role")),
 )
 #: What RFC 9082 knows and this server does not answer.
-_UNANSWERED = frozenset({"nameserver", "domains", "nameservers", "entities", "ips", "autnums"})
+_UNANSWERED = frozenset({"nameserver", "nameservers", *SEARCHES})
+#: By which RFC 9082 has domains searched, and this server has not.
+_NOT_SEARCHED_BY = frozenset({"nsLdhName", "nsIp"})
 #: More are not told: an answer stays an answer.
 _MOST_CONTACTS = 30
 #: What an entity has, by class, and how much of it is told.
 _HELD = ("aut-num", "inetnum", "inet6num")
 _MOST_HELD = 100
+_MOST_RESULTS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +86,36 @@ class RdapService:
         return self._whole(documents.domain(told, await self._contacts(told), self.base), told, life)
 
     async def entity(self, handle: str) -> Document:
-        """A contact or a maintainer, in any case of the handle. Raises RdapNotFound."""
+        """A contact or a maintainer, in any case of the handle. Raises RdapNoQuestion or RdapNotFound."""
+        if not handle.strip():
+            raise RdapNoQuestion
         told, life = await self._get(_ENTITIES, handle)
         held = await self._held(told)
         document = documents.entity(told, await self._contacts(told), held[:_MOST_HELD], self.base)
         notices = [documents.truncated_notice(_MOST_HELD)] if len(held) > _MOST_HELD else []
         return self._whole(document, told, life, notices)
+
+    async def search(self, kind: Search, asked: Mapping[str, str]) -> Document:
+        """What fits a name with asterisks.
+
+        Raises RdapNoQuestion, RdapUnsupported, RdapInvalid or RdapNotFound.
+        """
+        of = SEARCHES[kind]
+        known = {name: text for name, text in asked.items() if name in of.properties}
+        if len(known) != 1:
+            refused = RdapUnsupported if asked.keys() & _NOT_SEARCHED_BY else RdapNoQuestion
+            raise refused(f"{kind.value} are searched by {' or '.join(of.properties)}, one at a time.")
+        ((name, text),) = known.items()
+        try:
+            found = await self.findings.named(
+                text, of.classes, _MOST_RESULTS + 1, by_name=of.properties[name]
+            )
+        except InvalidInput as refused:
+            raise RdapInvalid(f"{name}: {refused.detail}") from None
+        results = [document for each in found if (document := self._document_of(each)) is not None]
+        if not results:
+            raise RdapNotFound(f"No object of the registry has a {name} like {quote(text)}.")
+        return documents.results(of, results, _MOST_RESULTS)
 
     def help(self) -> Document:
         """What this server is."""
@@ -140,6 +167,10 @@ class RdapService:
         if found.object_class == "aut-num":
             number = parse_asn(found.key)
             return None if number is None else documents.autnum(number, told, (), self.base)
+        if found.object_class == "domain":
+            return documents.domain(told, (), self.base)
+        if found.object_class in _ENTITIES:
+            return documents.entity(told, (), (), self.base)
         try:
             return documents.network(parse_prefix(found.key), told, None, (), self.base)
         except PrefixRefused:

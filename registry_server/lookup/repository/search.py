@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, case, func, literal, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -15,6 +16,16 @@ from registry_server.objects.models import ObjectRow, TextRow
 
 #: Words that are looked for before others; how well a hit fits.
 _KEY, _BEGINNING, _PART, _TITLE, _TEXT = range(5)
+
+
+class Named(NamedTuple):
+    """An object, and what it is called."""
+
+    id: int
+    object_class: str
+    key: str
+    folded: str
+    title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +41,18 @@ class SearchRepository:
         query = self.statement(wanted, after, limit)
         rows = (await self.session.execute(query)).all()
         return [((row[0], row[1], row[2]), _hit(row)) for row in rows]
+
+    async def list_named(self, literal_part: str, classes: Collection[str]) -> list[Named]:
+        """Good objects of these classes that have the part in the key or the text, by class and key."""
+        columns = (ObjectRow.id, ObjectRow.object_class, ObjectRow.key, ObjectRow.folded, TextRow.title)
+        query = (
+            select(*columns)
+            .outerjoin(TextRow, TextRow.object_id == ObjectRow.id)
+            .where(ObjectRow.object_class.in_(classes), ObjectRow.indexed, _has(literal_part))
+            .order_by(ObjectRow.object_class, ObjectRow.folded)
+        )
+        rows = await self.session.execute(query)
+        return [Named(*row[:4], row[4] or "") for row in rows]
 
     @staticmethod
     def statement(wanted: Question, after: tuple[int, str, int] | None, limit: int) -> Any:

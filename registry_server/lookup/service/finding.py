@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from registry_server.lookup.errors import AsSetUnknown
-from registry_server.lookup.repository.catalogue import CatalogueRepository
+from registry_server.lookup.repository.catalogue import CatalogueRepository, FoundObject
 from registry_server.lookup.repository.prefixes import FoundBlock, PrefixRepository
 from registry_server.lookup.repository.search import SearchRepository
 from registry_server.lookup.repository.sets import SetRepository
+from registry_server.lookup.rules.patterns import Pattern, name_of
 from registry_server.lookup.rules.prefixes import prefix_item, read_prefix
 from registry_server.lookup.rules.searching import read_question
 from registry_server.lookup.rules.sets import expansion
@@ -19,6 +20,7 @@ from registry_server.lookup.service.catalogue import class_named
 from registry_server.objects.rules.classes import fold
 from registry_server.objects.rules.cursors import read_cursor, write_cursor
 from registry_server.objects.schemas import Prefix
+from shared.kernel.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,24 @@ class FindingService:
         found = await self.texts.list_hits(question, after, limit + 1)
         more = write_cursor(*found[limit - 1][0]) if len(found) > limit else None
         return SearchPage(items=[hit for _, hit in found[:limit]], next=more)
+
+    async def named(
+        self, text: str, classes: Collection[str], limit: int, *, by_name: bool
+    ) -> list[FoundObject]:
+        """Good objects whose key, or the name that they give themselves, fits a pattern, by class and key.
+
+        Raises InvalidInput for a pattern without a character of its own.
+        """
+        pattern = Pattern.of(text if by_name else fold(text))
+        if not pattern.literal.strip() or not text.isprintable():
+            raise InvalidInput("Give at least one printable character beside the asterisks.")
+        fitting = [
+            each.id
+            for each in await self.texts.list_named(pattern.literal, classes)
+            if pattern.fits(name_of(each.object_class, each.key, each.title) if by_name else each.folded)
+        ][:limit]
+        found = await self.catalogue.find_all(fitting)
+        return [found[ident] for ident in fitting]
 
     async def as_set(self, name: str) -> AsSetExpansion:
         """All that an as-set comes to. Raises AsSetUnknown."""

@@ -8,7 +8,16 @@ from urllib.parse import quote
 from registry_server.objects.rules.grammar import words
 from registry_server.objects.rules.numbers import unpack
 from registry_server.objects.schemas import Prefix
-from registry_server.rdap.schemas import CONFORMANCE, MEDIA_TYPE, Contact, Document, Life, Told
+from registry_server.rdap.schemas import (
+    CONFORMANCE,
+    MEDIA_TYPE,
+    SEARCHES,
+    Contact,
+    Document,
+    Life,
+    Searched,
+    Told,
+)
 
 _VERSIONS = {4: "v4", 6: "v6"}
 #: Key tag, algorithm, digest type, digest (RFC 4034, section 5.3).
@@ -121,6 +130,24 @@ def truncated_notice(told: int) -> Document:
     }
 
 
+def results(of: Searched, found: Sequence[Document], most: int) -> Document:
+    """What a search found (RFC 9083, section 8), each in brief; `found` has one more where there are more."""
+    more = [_more_notice(most)] if len(found) > most else []
+    document: Document = {"rdapConformance": [*CONFORMANCE, *of.extensions]}
+    if more:
+        document["notices"] = more
+    return document | {of.member: [_brief(each) for each in found[:most]]}
+
+
+def _more_notice(told: int) -> Document:
+    """There are more results than are told (RFC 9083, sections 9 and 10.2.1)."""
+    return {
+        "title": "Truncated",
+        "type": "result set truncated due to unexplainable reasons",
+        "description": [f"More objects fit; the first {told} are told. Ask for a narrower name."],
+    }
+
+
 def help_document(name: str, base: str) -> Document:
     """What this server is (RFC 9083, section 7)."""
     notice = {
@@ -128,6 +155,8 @@ def help_document(name: str, base: str) -> Document:
         "description": [
             "AS numbers, addresses, names and contacts of a routing registry.",
             "Answered: autnum/<number>, ip/<address or prefix>, domain/<name>, entity/<handle>, help.",
+            *(f"Searched: {kind.value} by {' or '.join(of.properties)}." for kind, of in SEARCHES.items()),
+            "In what is searched for, * stands for any characters, as in entities?fn=foo*.",
             "For clients that start there: asn.json, ipv4.json, ipv6.json, dns.json, object-tags.json.",
         ],
         "links": [_link(f"{base}/help", "self", f"{base}/help")],

@@ -192,6 +192,7 @@ class TestDocuments:
             ("autnum/4242429909", 404),
             ("ip/0.0.0.0/0", 404),
             ("entity/NOBODY", 404),
+            ("entity/", 400),
             ("entity/%00", 404),
             ("domain/nowhere.dn42", 404),
             ("things.json", 404),
@@ -200,8 +201,20 @@ class TestDocuments:
             ("ip/foo", 400),
             ("", 400),
             ("anything/else", 400),
-            ("domains?name=foo*", 501),
-            ("entities?fn=foo", 501),
+            ("domains?nsLdhName=ns1.foo.dn42", 501),
+            ("domains?nsIp=172.20.0.53", 501),
+            ("nameservers?name=ns1.foo.dn42", 501),
+            ("ips/rirSearch1/up/172.20.0.0/24", 501),
+            ("domains?name=nowhere*", 404),
+            ("entities?fn=nobody", 404),
+            ("entities", 400),
+            ("entities?name=foo", 400),
+            ("entities?fn=foo*&handle=foo*", 400),
+            ("entities?fn=", 400),
+            ("entities?fn=**", 400),
+            ("entities?fn=%00", 400),
+            ("autnums?name=%20*", 400),
+            (f"ips?name={'x' * 300}", 400),
             ("nameserver/ns1.foo.dn42", 501),
             (f"entity/{'x' * 300}", 400),
         ],
@@ -209,6 +222,10 @@ class TestDocuments:
     async def test_refusals_are_documents(self, base: str, path: str, status: int) -> None:
         found = await fetch(base, path)
         assert (found["errorCode"], bool(found["title"]), len(found["description"])) == (status, True, 1)
+
+    async def test_what_is_too_long_is_named(self, base: str) -> None:
+        (told,) = (await fetch(base, f"entities?fn={'x' * 300}"))["description"]
+        assert told.startswith("fn: ")
 
     async def test_an_answer_says_where_it_comes_from_and_where_its_text_is(self, base: str) -> None:
         found = await fetch(base, "ip/172.20.0.1")
@@ -240,6 +257,60 @@ class TestDocuments:
             there = await client.head(f"{base}/autnum/4242429901")
             gone = await client.head(f"{base}/autnum/1")
         assert (there.status_code, there.content, gone.status_code) == (200, b"", 404)
+
+
+class TestSearches:
+    """RFC 9082, section 3.2; networks and AS numbers as in RFC 9910."""
+
+    @pytest.mark.parametrize(
+        ("asked", "member", "handles"),
+        [
+            ("domains?name=FOO.*", "domainSearchResults", ["foo.dn42"]),
+            ("domains?name=foo.dn42", "domainSearchResults", ["foo.dn42"]),
+            ("entities?fn=foo*", "entitySearchResults", ["FOO-MNT", "ORG-FOO", "Foo-DN42"]),
+            ("entities?fn=*example", "entitySearchResults", ["BAR-DN42", "Foo-DN42"]),
+            ("entities?fn=Foo%20GmbH", "entitySearchResults", ["ORG-FOO"]),
+            ("entities?handle=*foo*", "entitySearchResults", ["FOO-MNT", "ORG-FOO", "Foo-DN42"]),
+            ("entities?handle=foo-dn42", "entitySearchResults", ["Foo-DN42"]),
+            ("ips?handle=172.20.0.0/*", "ipSearchResults", ["172.20.0.0/14", "172.20.0.0/24"]),
+            ("ips?name=net-fd42*", "ipSearchResults", ["fd42:1::/48"]),
+            ("autnums?name=foo-as", "autnumSearchResults", ["AS4242429901", "AS4294967295"]),
+            ("autnums?handle=as*9901", "autnumSearchResults", ["AS4242429901"]),
+            ("autnums?handle=as*9901&unknown=1", "autnumSearchResults", ["AS4242429901"]),
+        ],
+    )
+    async def test_find_what_fits(self, base: str, asked: str, member: str, handles: list[str]) -> None:
+        found = await fetch(base, asked)
+        assert [each["handle"] for each in found[member]] == handles
+        assert found["rdapConformance"][0] == "rdap_level_0"
+        for each in found[member]:
+            async with httpx2.AsyncClient() as client:
+                assert (await client.get(each["links"][0]["href"])).status_code == 200
+
+    async def test_of_addresses_and_numbers_name_their_extension(self, base: str) -> None:
+        found = await fetch(base, "ips?name=net-*")
+        assert {"ips", "ipSearchResults"} <= set(found["rdapConformance"])
+        found = await fetch(base, "autnums?name=foo-as")
+        assert {"autnums", "autnumSearchResults"} <= set(found["rdapConformance"])
+
+    async def test_tell_that_more_fits_than_they_tell(self, base: str) -> None:
+        found = await fetch(base, "autnums?name=bar*")
+        assert (len(found["autnumSearchResults"]), [each["title"] for each in found["notices"]]) == (
+            100,
+            ["Truncated"],
+        )
+
+    async def test_say_by_what_there_can_be_a_search(self, base: str) -> None:
+        (told,) = (await fetch(base, "entities"))["description"]
+        assert "fn or handle" in told
+
+    async def test_are_answered_304_to_who_has_the_answer(self, base: str) -> None:
+        async with httpx2.AsyncClient() as client:
+            first = await client.get(f"{base}/entities?fn=foo*")
+            again = await client.get(
+                f"{base}/entities?fn=foo*", headers={"If-None-Match": first.headers["etag"]}
+            )
+        assert (first.status_code, again.status_code) == (200, 304)
 
 
 class TestRdapClient:

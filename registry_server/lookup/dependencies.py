@@ -8,11 +8,13 @@ from typing import Annotated
 from fastapi import Depends, Path, Query, Request
 
 from registry_server.lookup.repository.catalogue import CatalogueRepository
+from registry_server.lookup.repository.links import LinkRepository
 from registry_server.lookup.repository.prefixes import PrefixRepository
 from registry_server.lookup.repository.search import SearchRepository
 from registry_server.lookup.repository.sets import SetRepository
 from registry_server.lookup.service import (
     CatalogueService,
+    ConnectionService,
     FindingService,
     IdentityService,
     LookupService,
@@ -84,6 +86,22 @@ def _findings(session: Session) -> FindingService:
     )
 
 
+def _connections(session: Session) -> ConnectionService:
+    return ConnectionService(_catalogue(session), LinkRepository(session))
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The two objects that are asked about."""
+
+    from_class: Annotated[str, Query(max_length=40, examples=["route"])]
+    from_key: Annotated[str, Query(max_length=512, examples=["172.20.0.0/24"])]
+    to_class: Annotated[str, Query(max_length=40, examples=["as-set"])]
+    to_key: Annotated[str, Query(max_length=512, examples=["AS-FOO"])]
+
+
+Connections = Annotated[ConnectionService, Depends(_connections)]
+BothEnds = Annotated[Ends, Depends()]
 Catalogue = Annotated[CatalogueService, Depends(_catalogue)]
 Findings = Annotated[FindingService, Depends(_findings)]
 Page = Annotated[Paging, Depends()]

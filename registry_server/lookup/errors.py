@@ -55,3 +55,10 @@ class AsSetUnknown(AppError):
 
     kind: ClassVar = Kind.MISSING
     code: ClassVar = "as_set_unknown"
+
+
+class NoConnection(AppError):
+    """No chain of at most eight names leads from one object to the other."""
+
+    kind: ClassVar = Kind.MISSING
+    code: ClassVar = "objects_not_connected"

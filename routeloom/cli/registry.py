@@ -110,6 +110,30 @@ def as_set(
     typer.echo("\n".join(f"AS{number}" for number in answer["asns"]))
 
 
+@app.command("connection")
+def connection(
+    start: Annotated[str, typer.Argument(metavar="CLASS/KEY", help="Such as route/172.20.0.0/24")],
+    goal: Annotated[str, typer.Argument(metavar="CLASS/KEY", help="Such as mntner/FOO-MNT")],
+    server: Server = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how two objects belong together: the shortest chain of names between them."""
+    (from_class, _, from_key), (to_class, _, to_key) = start.partition("/"), goal.partition("/")
+    ends = {"from_class": from_class, "from_key": from_key, "to_class": to_class, "to_key": to_key}
+    answer = _ask(server, "/connection", ends)
+    rows = [
+        (step["object_class"], step["key"], _leads_by(step["attribute"], step["named_by"]))
+        for step in answer["steps"]
+    ]
+    _show(answer, as_json, ("Class", "Key", "By"), rows, "No connection.")
+
+
+def _leads_by(attribute: str | None, named_by: str | None) -> str:
+    if attribute is None:
+        return "–"
+    return f"{attribute} of the one above" if named_by == "before" else f"its {attribute}"
+
+
 @app.command("problems")
 def problems(
     code: Annotated[str | None, typer.Option(help="Only this code")] = None,

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 
 from registry_server.conditional.dependencies import IfChanged
-from registry_server.lookup.dependencies import Findings, Page
-from registry_server.lookup.schemas import AsSetExpansion, Match, PrefixAnswer, SearchPage
+from registry_server.lookup.dependencies import BothEnds, Connections, Findings, Page
+from registry_server.lookup.schemas import AsSetExpansion, Connection, Match, PrefixAnswer, SearchPage
 from shared.web.problems import Problem
 
 _NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "The client has it already"}}
@@ -50,3 +50,10 @@ async def expand_as_set(
 ) -> Response:
     """Every AS number in an as-set and in the sets that it contains, cycles or not."""
     return if_changed.answer(await findings.as_set(name))
+
+
+@router.get("/connection", response_model=Connection, responses={**_NOT_MODIFIED, **_MISSING})
+async def find_connection(ends: BothEnds, connections: Connections, if_changed: IfChanged) -> Response:
+    """The shortest chain of objects between two, in which each names the next or is named by it."""
+    start, goal = (ends.from_class, ends.from_key), (ends.to_class, ends.to_key)
+    return if_changed.answer(await connections.between(start, goal))

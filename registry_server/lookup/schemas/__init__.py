@@ -10,6 +10,7 @@ from registry_server.lookup.schemas.catalogue import (
     ProblemRead,
     ReferenceRead,
 )
+from registry_server.lookup.schemas.connections import Connection, ConnectionStep
 from registry_server.lookup.schemas.finding import Match, PrefixAnswer, PrefixItem, SearchHit, SearchPage
 from registry_server.lookup.schemas.records import (
     AsnRecord,
@@ -27,6 +28,8 @@ __all__ = [
     "AttributeRead",
     "AuthRecord",
     "BacklinkPage",
+    "Connection",
+    "ConnectionStep",
     "IdentityMaterial",
     "Match",
     "MntnerRecord",

@@ -88,6 +88,14 @@ def test_an_as_set_is_one_number_a_line(address: str) -> None:
     assert run(address, "as-set", "AS-FOO").split() == ["AS4242429901", "AS4242429902", "AS4242429903"]
 
 
+def test_a_connection_is_told_link_by_link(address: str) -> None:
+    lines = run(address, "connection", "mntner/FOO-MNT", "as-set/AS-SELF").splitlines()
+    assert [line.split() for line in lines[1:]] == [
+        ["mntner", "FOO-MNT", "–"],
+        ["as-set", "AS-SELF", "its", "mnt-by"],
+    ]
+
+
 def test_problems_are_told_as_check_tells_them(address: str) -> None:
     line = "data/route/172.21.0.1_24:1: error: 172.21.0.1/24: bits are set behind the length"
     assert line in run(address, "problems", "--severity", "error")

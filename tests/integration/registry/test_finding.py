@@ -1,5 +1,6 @@
 """Prefixes, searches and as-sets over HTTP."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from tests.integration.registry.upstream import Content, Upstream
 from tests.integration.registry.world import Served, as_set, served
 
 __all__ = ["served"]
+ENDS = ("from_class", "from_key", "to_class", "to_key")
 module_wide = pytest.mark.asyncio(loop_scope="module")
 
 
@@ -133,6 +135,68 @@ class TestSearch:
 
     async def test_proofs_are_not_searched(self, served: Served) -> None:
         assert (await served.get("/search", q="AAAAC3NzaC1lZDI1NTE5"))["items"] == []
+
+
+@module_wide
+class TestConnection:
+    @pytest.mark.parametrize(
+        ("ends", "chain"),
+        [
+            (
+                ("route", "172.20.0.0/24", "person", "foo-dn42"),
+                [
+                    ("172.20.0.0/24", None, None),
+                    ("AS4242429901", "origin", "before"),
+                    ("Foo-DN42", "admin-c", "before"),
+                ],
+            ),
+            (
+                ("aut-num", "AS4242429901", "as-set", "AS-BAR"),
+                [
+                    ("AS4242429901", None, None),
+                    ("AS-FOO", "members", "this"),
+                    ("AS-BAR", "members", "before"),
+                ],
+            ),
+            (
+                ("mntner", "FOO-MNT", "as-set", "AS-SELF"),
+                [("FOO-MNT", None, None), ("AS-SELF", "mnt-by", "this")],
+            ),
+            (("mntner", "FOO-MNT", "mntner", "foo-mnt"), [("FOO-MNT", None, None)]),
+        ],
+    )
+    async def test_is_a_shortest_chain_of_names(
+        self, served: Served, ends: tuple[str, ...], chain: list[tuple[str, str | None, str | None]]
+    ) -> None:
+        found = (await served.get("/connection", **dict(zip(ENDS, ends, strict=True))))["steps"]
+        if len(chain) == 3:
+            # Several chains may be as short; both ends and the length are certain.
+            assert [found[0]["key"], found[-1]["key"], len(found)] == [chain[0][0], chain[-1][0], 3]
+        else:
+            assert [(each["key"], each["attribute"], each["named_by"]) for each in found] == chain
+
+    async def test_of_every_two_links_is_one_that_the_texts_have(self, served: Served) -> None:
+        ends = dict(zip(ENDS, ("route", "172.20.0.192/26", "as-set", "AS-FOO"), strict=True))
+        steps = (await served.get("/connection", **ends))["steps"]
+        for before, step in pairwise(steps):
+            holder, other = (before, step) if step["named_by"] == "before" else (step, before)
+            shown = await served.get(f"/objects/{holder['object_class']}/{holder['key']}")
+            values = [each["value"] for each in shown["attributes"] if each["name"] == step["attribute"]]
+            assert any(other["key"].lower() in value.lower() for value in values)
+
+    @pytest.mark.parametrize(
+        ("ends", "code"),
+        [
+            (("mntner", "FOO-MNT", "mntner", "NOBODY-MNT"), "object_unknown"),
+            (("thing", "FOO-MNT", "mntner", "FOO-MNT"), "object_class_unknown"),
+            (("mntner", "FOO-MNT", "aut-num", "AS4242429909"), "objects_not_connected"),
+        ],
+    )
+    async def test_refusals_tell_what_is_missing(
+        self, served: Served, ends: tuple[str, ...], code: str
+    ) -> None:
+        asked = dict(zip(ENDS, ends, strict=True))
+        assert await served.refused("/connection", **asked) == (404, code)
 
 
 @module_wide

@@ -154,6 +154,9 @@ class Export(NamedTuple):
     """One file as it is sent."""
 
     body: bytes
+    #: The same with gzip: other bytes, and so with a tag of its own (RFC 9110, section 8.8.3.3).
+    packed: bytes
     tag: str
+    packed_tag: str
     modified_at: datetime
     media_type: str

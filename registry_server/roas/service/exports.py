@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from registry_server.roas.errors import RoasNotReady, RoasStale
@@ -46,6 +47,18 @@ def make(snapshot: Snapshot, settings: RoaSettings) -> RoaSet:
     )
 
 
+def _is_the_same(before: Snapshot, after: Snapshot) -> bool:
+    """Whether the same ROAs follow from both: most syncs change no route."""
+    return (
+        before.filters == after.filters
+        and len(before.origins) == len(after.origins)
+        and all(
+            one.origin == other.origin and one.max_length == other.max_length and one.prefix == other.prefix
+            for one, other in zip(before.origins, after.origins, strict=True)
+        )
+    )
+
+
 @dataclass(slots=True)
 class RoaService:
     """One for a process. Fails closed: a file that is old is not given out as if it were new."""
@@ -54,10 +67,15 @@ class RoaService:
     settings: RoaSettings
     now: Clock
     _made: RoaSet | None = field(default=None)
+    _exports: dict[RoaFormat, Export] = field(default_factory=dict)
 
     async def take(self, snapshot: Snapshot) -> None:
         """Make the files of a new snapshot."""
-        self._made = await asyncio.to_thread(make, snapshot, self.settings)
+        made, before = self._made, self.snapshots.current
+        if made is not None and before is not None and _is_the_same(before, snapshot):
+            self._made = replace(made, version=snapshot.facts.version, commit=snapshot.facts.commit)
+        else:
+            self._made = await asyncio.to_thread(make, snapshot, self.settings)
 
     @property
     def fresh(self) -> bool:
@@ -81,9 +99,20 @@ class RoaService:
         modified_at = max(stamp, (applied_at or stamp).replace(microsecond=0))
         if form is not RoaFormat.JSON:
             body = made.bodies[form]
-            return Export(body, _tag(body), modified_at, _TEXT)
+            return self._whole(form, body, _digest(body), modified_at)
         body = formats.json_document(made.bodies[RoaFormat.JSON], len(made.roas), stamp)
-        return Export(body, f'"{made.digest}-{int(stamp.timestamp()):x}"', modified_at, "application/json")
+        return self._whole(form, body, f"{made.digest}-{int(stamp.timestamp()):x}", modified_at)
+
+    def _whole(self, form: RoaFormat, body: bytes, digest: str, modified_at: datetime) -> Export:
+        """The export of these bytes; packed once, for validators ask again and again."""
+        known = self._exports.get(form)
+        tag = f'"{digest}"'
+        if known is None or (known.tag, known.modified_at) != (tag, modified_at):
+            packed = known.packed if known and known.tag == tag else gzip.compress(body, mtime=0)
+            media_type = "application/json" if form is RoaFormat.JSON else _TEXT
+            known = Export(body, packed, tag, f'"{digest}-gzip"', modified_at, media_type)
+            self._exports[form] = known
+        return known
 
 
 def _stamp(checked_at: datetime) -> datetime:
@@ -92,5 +121,5 @@ def _stamp(checked_at: datetime) -> datetime:
     return datetime.fromtimestamp(int(checked_at.timestamp()) // step * step, UTC)
 
 
-def _tag(body: bytes) -> str:
-    return f'"{hashlib.sha256(body).hexdigest()[:24]}"'
+def _digest(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()[:24]

@@ -163,6 +163,36 @@ class TestRestart:
                 assert shown in (await http.get(path)).text
 
 
+class TestPacked:
+    """What validators fetch again and again is sent packed to who reads that."""
+
+    @pytest.mark.parametrize("path", PATHS)
+    async def test_the_same_bytes_have_another_tag(self, http: httpx2.AsyncClient, path: str) -> None:
+        plain = await http.get(path, headers={"Accept-Encoding": "identity"})
+        packed = await http.get(path, headers={"Accept-Encoding": "br, GZIP;q=0.5"})
+        assert (plain.headers.get("content-encoding"), packed.headers["content-encoding"]) == (None, "gzip")
+        assert plain.content == packed.content
+        assert plain.headers["etag"] != packed.headers["etag"]
+        assert plain.headers["vary"] == packed.headers["vary"] == "Accept-Encoding"
+
+    async def test_either_tag_is_known_and_told_back(self, http: httpx2.AsyncClient) -> None:
+        encodings = ("identity", "gzip")
+        tags = [
+            (await http.get(PATHS[0], headers={"Accept-Encoding": each})).headers["etag"]
+            for each in encodings
+        ]
+        for encoding in encodings:
+            for tag in tags:
+                headers = {"Accept-Encoding": encoding, "If-None-Match": tag}
+                again = await http.get(PATHS[0], headers=headers)
+                assert (again.status_code, again.headers["etag"]) == (304, tag)
+
+    @pytest.mark.parametrize("accepted", ["gzip;q=0", "gzip; q=0.0", "br", "", "x-gzip"])
+    async def test_who_does_not_read_it_gets_it_plain(self, http: httpx2.AsyncClient, accepted: str) -> None:
+        answer = await http.get(PATHS[0], headers={"Accept-Encoding": accepted})
+        assert "content-encoding" not in answer.headers
+
+
 class TestFailing:
     @pytest.mark.parametrize("path", PATHS)
     async def test_what_was_not_seen_for_too_long_is_refused(

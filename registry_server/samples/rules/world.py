@@ -25,6 +25,8 @@ _AS_BLOCKS = (
 )
 #: The largest set, which some join by themselves; AS 0 is in it, as happens.
 _CROWD, _LARGEST_SET = "AS-CROWD", 87
+#: One AS number in so many has a second maintainer.
+_HELPED = 100
 _README = (
     b"# A made-up registry\n\nNothing in here belongs to anybody. It was generated; change it as you like.\n"
 )
@@ -70,12 +72,14 @@ def _fixed() -> Iterator[SampleFile]:
 
 
 def _registrations(random: Random, holders: list[Holder], objects: int) -> Iterator[SampleFile]:
-    for holder in holders:
+    for holder, neighbour in zip(holders, [*holders[1:], holders[0]], strict=True):
         yield people.mntner(random, holder)
         yield people.person(random, holder)
         for asn in holder.asns:
             joined = [("member-of", _CROWD)] if holder is holders[0] else []
-            lines = [("aut-num", f"AS{asn}"), ("as-name", f"{holder.name}-AS"), *joined, *holder.owned()]
+            helped = [("mnt-by", neighbour.mntner)] if asn % _HELPED == 0 else []
+            named = [("aut-num", f"AS{asn}"), ("as-name", f"{holder.name}-AS")]
+            lines = [*named, *joined, *helped, *holder.owned()]
             yield file_of("aut-num", f"AS{asn}", lines)
     everyone = [asn for holder in holders for asn in holder.asns]
     networks4 = list(islice(blocks.blocks4(random), int(objects * _INETNUM)))

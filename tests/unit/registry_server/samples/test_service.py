@@ -10,6 +10,8 @@ from registry_server.samples.rules.history import replay
 from registry_server.samples.schemas import SamplePlan
 from registry_server.samples.service import generate, imagine
 
+_COUNTED = ("route", "route6", "aut-num", "mntner")
+
 
 class TestGenerate:
     def test_gives_the_same_commit_for_the_same_seed(self, tmp_path: Path) -> None:
@@ -62,3 +64,19 @@ class TestImagine:
         assert 300 <= by_class["aut-num"] <= 310
         assert 220 <= by_class["inet6num"] <= 230
         assert len(by_class) == 16
+
+    def test_attributes_stand_as_often_as_in_a_real_registry(self) -> None:
+        files, _ = imagine(SamplePlan(objects=6000, commits=2))
+        raw = {name: [each.raw for each in files if each.object_class == name] for name in _COUNTED}
+
+        def share(names: tuple[str, ...], attribute: bytes, least: int) -> float:
+            texts = [text for name in names for text in raw[name]]
+            return sum(text.count(b"\n" + attribute) >= least for text in texts) / len(texts)
+
+        assert 0.10 <= share(("route",), b"max-length:", 1) <= 0.14
+        assert 0.40 <= share(("route6",), b"max-length:", 1) <= 0.48
+        assert 0.018 <= share(("route", "route6"), b"origin:", 2) <= 0.028
+        assert 0.005 <= share(("aut-num",), b"mnt-by:", 2) <= 0.015
+        assert 0.33 <= 1 - share(("mntner",), b"auth:", 1) <= 0.41
+        assert 0.003 <= sum(not each.raw.isascii() for each in files) / len(files) <= 0.01
+        assert any(each.path.startswith(b"data/mntner/0") for each in files)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from shared.web.pages import Pages
 
 log = structlog.get_logger(__name__)
+_AS_JSON = "Send a JSON object, with Content-Type: application/json."
 
 STATUS_OF_KIND: dict[Kind, HTTPStatus] = {
     Kind.INVALID: HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -137,6 +138,8 @@ def _field(item: Any) -> FieldError:
     name = ".".join(place[1:] or place) or "body"
     if item["type"] == "json_invalid":
         name = "body"  # the place is an offset in the text
+    if name == "body" and item["type"] == "model_attributes_type":
+        return FieldError(name, str(item["type"]), _AS_JSON)
     return FieldError(name, str(item["type"]), str(item["msg"]).removeprefix("Value error, "))
 
 

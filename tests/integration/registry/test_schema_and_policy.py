@@ -211,6 +211,13 @@ class TestChanges:
             )
             assert answer.status_code in {400, 422}, body
 
+    async def test_a_body_of_another_kind_is_told_what_to_send(self, served: Served) -> None:
+        answer = await served.client.post(
+            f"{API}/policy", content=b"{}", headers={"Content-Type": "text/plain"}
+        )
+        assert answer.status_code == 422
+        assert "Content-Type: application/json" in answer.json()["errors"][0]["message"]
+
 
 async def test_before_the_first_sync_nothing_is_judged(tmp_path: Path, sqlite_template: Path) -> None:
     database = tmp_path / "registry.db"

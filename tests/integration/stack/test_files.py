@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from registry_server.mirror.schemas import MirrorSettings
+from registry_server.roas.schemas import RoaSettings
+from registry_server.settings import RegistrySettings
 from tests.stack.engine import COMPOSE, ROOT
 from tests.stack.runbook import commands
 
@@ -128,6 +131,46 @@ class TestTheEnvironment:
         files = "".join((COMPOSE / name).read_text() for name in ("compose.yaml", "compose.lite.yaml"))
         page = (ROOT / "docs/operators/configure.md").read_text()
         assert [name for name in set(re.findall(r"\$\{([A-Z_]+)", files)) if f"`{name}`" not in page] == []
+
+    def test_the_registry_understands_what_it_is_handed_and_by_default_nothing_changes(
+        self, services: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        given = {
+            "ROUTELOOM_HOST": "loom.example",
+            "ROUTELOOM_WHOIS_PUBLIC_HOST": "whois.loom.example",
+            "ROUTELOOM_SHARED_MAINTAINERS": '["DN42-MNT"]',
+        }
+        handed = services["registry"]["environment"]
+        plain, told = (
+            registry_of(handed, {**given, **more}, monkeypatch, tmp_path)
+            for more in ({name: "" for name in given if name != "ROUTELOOM_HOST"}, {})
+        )
+        assert (told.whois.public_host, told.shared_maintainers) == ("whois.loom.example", ("DN42-MNT",))
+        usual = MirrorSettings()
+        assert (plain.mirror.branch, plain.mirror.interval) == (usual.branch, usual.interval)
+        assert plain.shared_maintainers == RegistrySettings.model_fields["shared_maintainers"].default
+        assert plain.roas == RoaSettings()
+        assert (plain.whois.source, plain.whois.public_host) == ("DN42", "")
+        assert (plain.whois.port, plain.rtr.port) == (4343, 8282)
+
+
+def registry_of(
+    handed: dict[str, str], given: dict[str, str], monkeypatch: pytest.MonkeyPatch, directory: Path
+) -> RegistrySettings:
+    """The settings of the service, with the variables that its container gets."""
+    with monkeypatch.context() as patch:
+        for name, text in handed.items():
+            patch.setenv(name, filled_in(text, given))
+        patch.delenv("ROUTELOOM_CONFIG")
+        patch.setenv("ROUTELOOM_REGISTRY_DATABASE__URL", f"sqlite:///{directory}/registry.db")
+        return RegistrySettings()
+
+
+def filled_in(text: str, given: dict[str, str]) -> str:
+    """The text with its variables, innermost first; an empty one gets its default."""
+    while found := re.search(r"\$\{([A-Z_]+)(?::[-?]([^${}]*))?\}", text):
+        text = text.replace(found[0], given.get(found[1]) or found[2] or "")
+    return text
 
 
 class TestDockerfile:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Self
 
+from registry_server.collection import without_collection
 from registry_server.objects.repository.index import IndexRepository
 from registry_server.objects.rules.grammar import quote
 from registry_server.objects.rules.paths import show
@@ -53,7 +53,7 @@ class ObjectIndex:
 
     async def replace_all(self, files: Chunks) -> tuple[IndexCounts, int]:
         """Make the index say exactly what these files say; with how many they were."""
-        with _without_collection():
+        with without_collection():
             return await self._load(files)
 
     async def _load(self, files: Chunks) -> tuple[IndexCounts, int]:
@@ -132,15 +132,3 @@ class _Stored:
             for target, classes in self.named
             if not any((target, object_class) in self.keys for object_class in classes.split(" "))
         ]
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Have no cycles looked for: a load makes a million tuples and none, and looking takes a tenth of it."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()

@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 
+from registry_server.collection import without_collection
 from registry_server.snapshot.repository import SnapshotRepository
 from registry_server.snapshot.rules import build
 from registry_server.snapshot.schemas.content import Facts, Snapshot
@@ -68,18 +69,22 @@ class SnapshotKeeper:
         async with self._database.reading() as session:
             repository = SnapshotRepository(session)
             facts = await repository.facts()
-            rows = await repository.rows() if self._is_behind(facts) else None
+            rows = await repository.rows(facts) if self._is_behind(facts) else None
         if rows is not None:
-            snapshot = await asyncio.to_thread(build, rows)
-            for follower in self._followers:
-                await follower(snapshot)
-            # With the facts, and at once: whoever was told of the change asks at the next moment.
-            self.current, self.facts, self._anew = snapshot, facts, False
-            del rows
-            await asyncio.to_thread(give_back)
-            log.info("snapshot_taken", version=facts.version, objects=len(snapshot.entries))
+            with without_collection():
+                snapshot = await asyncio.to_thread(build, rows)
+                del rows
+                await self._take(snapshot)
         # Where there is no sync yet, its snapshot will be new to every follower.
         self.facts, self._anew = facts, False
+
+    async def _take(self, snapshot: Snapshot) -> None:
+        for follower in self._followers:
+            await follower(snapshot)
+        # With the facts, and at once: whoever was told of the change asks at the next moment.
+        self.current, self.facts, self._anew = snapshot, snapshot.facts, False
+        await asyncio.to_thread(give_back)
+        log.info("snapshot_taken", version=snapshot.facts.version, objects=len(snapshot.entries))
 
     def _is_behind(self, facts: Facts) -> bool:
         if self.current is None or self._anew:

@@ -6,7 +6,7 @@ from fastapi import Response, status
 
 from control_server.ipam.dependencies import IpamOf
 from control_server.ipam.schemas import AllocationList, PoolChange, PoolCreate, PoolList, PoolName, PoolRead
-from control_server.policy.dependencies import Reader, ReadVersion, Writer, tag
+from control_server.policy.dependencies import VERSIONED, Reader, ReadVersion, Writer, tag
 from shared.web.routing import Router
 
 router = Router(prefix="/api/v1/pools", tags=["pools"])
@@ -38,7 +38,7 @@ async def get_pool(_reader: Reader, name: PoolName, ipam: IpamOf, response: Resp
     return found
 
 
-@router.patch("/{name}")
+@router.patch("/{name}", responses=VERSIONED)
 async def change_pool(
     writer: Writer, name: PoolName, wanted: PoolChange, versions: ReadVersion, ipam: IpamOf
 ) -> PoolRead:

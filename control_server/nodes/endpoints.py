@@ -17,7 +17,7 @@ from control_server.nodes.schemas import (
     NodeRead,
     NodeUpdate,
 )
-from control_server.policy.dependencies import ReadVersion, tag
+from control_server.policy.dependencies import VERSIONED, ReadVersion, tag
 from control_server.policy.schemas import ChangePreview
 from shared.web.routing import Router
 
@@ -62,7 +62,7 @@ async def get_node_facts(
     return found
 
 
-@router.patch("/{node_id}")
+@router.patch("/{node_id}", responses=VERSIONED)
 async def change_node(
     writer: FleetWriter, node_id: NodeId, wanted: NodeUpdate, versions: ReadVersion, facts: Facts
 ) -> NodeFactsRead | ChangePreview:

@@ -20,7 +20,7 @@ from control_server.peerings.schemas import (
     PeeringUpdate,
     RowId,
 )
-from control_server.policy.dependencies import Reader, ReadVersion, Writer, tag
+from control_server.policy.dependencies import VERSIONED, Reader, ReadVersion, Writer, tag
 from control_server.policy.schemas import ChangePreview
 from shared.web.routing import Router
 
@@ -65,7 +65,7 @@ async def get_other_side(_reader: Reader, ident: RowId, found: PeeringsOf) -> Ot
     return await found.other_side(ident)
 
 
-@peerings.patch("/{ident}", dependencies=[IntroducedFor])
+@peerings.patch("/{ident}", dependencies=[IntroducedFor], responses=VERSIONED)
 async def change_peering(
     writer: Writer, ident: RowId, wanted: PeeringUpdate, versions: ReadVersion, found: PeeringsOf
 ) -> PeeringRead | ChangePreview:
@@ -111,7 +111,7 @@ async def get_link(_reader: Reader, ident: RowId, found: LinksOf, response: Resp
     return read
 
 
-@links.patch("/{ident}")
+@links.patch("/{ident}", responses=VERSIONED)
 async def change_link(
     writer: Writer, ident: RowId, wanted: LinkUpdate, versions: ReadVersion, found: LinksOf
 ) -> LinkRead | ChangePreview:

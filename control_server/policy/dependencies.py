@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import Depends, Header, Query, Request, Response
+from fastapi import Depends, Header, Query, Request, Response, status
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.audit.dependencies import AuditTrail
@@ -19,6 +19,7 @@ from shared.database import forget_after_commit
 from shared.kernel.clock import Clock
 from shared.kernel.principal import Principal, Scope
 from shared.web.principals import Require
+from shared.web.problems import Problem
 from shared.web.transactions import Session
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -86,18 +87,38 @@ class Versions:
 
 
 def _read_version(
+    request: Request,
     response: Response,
     if_match: Annotated[
-        str | None, Header(description="The version that you have read, in quotation marks")
+        str | None,
+        Header(description="Required: the `ETag` of what you have read; without it the answer is 428"),
     ] = None,
 ) -> Versions:
     found = _ENTITY_TAG.match((if_match or "").strip())
     if found is None:
-        raise VersionMissing
+        raise VersionMissing.of(_read_at(request))
     return Versions(int(found[1]), response)
 
 
+def _read_at(request: Request) -> str:
+    """Where the tag is read: beside what is written, save for a node, whose facts are a part of it."""
+    path = request.url.path
+    return f"{path}/facts" if "node_id" in request.path_params else path
+
+
 ReadVersion = Annotated[Versions, Depends(_read_version)]
+
+#: What a route that takes `ReadVersion` says of its refusals.
+VERSIONED: dict[int | str, dict[str, Any]] = {
+    status.HTTP_409_CONFLICT: {
+        "description": "Changed since it was read; the problem has both versions",
+        "model": Problem,
+    },
+    status.HTTP_428_PRECONDITION_REQUIRED: {
+        "description": "`If-Match` is missing or names no version; the problem says where it is read",
+        "model": Problem,
+    },
+}
 
 
 def tag(response: Response, version: int) -> None:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from fastapi import Response
 
-from control_server.policy.dependencies import PolicyOf, PublisherOf, Reader, ReadVersion, Writer, tag
+from control_server.policy.dependencies import (
+    VERSIONED,
+    PolicyOf,
+    PublisherOf,
+    Reader,
+    ReadVersion,
+    Writer,
+    tag,
+)
 from control_server.policy.schemas import ChangePreview, PolicyRead, PolicyWrite
 from shared.web.routing import Router
 
@@ -19,7 +27,7 @@ async def get_policy(_reader: Reader, policy: PolicyOf, response: Response) -> P
     return found
 
 
-@router.put("")
+@router.put("", responses=VERSIONED)
 async def put_policy(
     writer: Writer,
     wanted: PolicyWrite,

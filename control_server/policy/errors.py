@@ -11,10 +11,19 @@ from shared.kernel.errors import AppError, Kind, Unavailable
 
 
 class VersionMissing(AppError):
-    """Send `If-Match` with the version that you have read, so that nobody's change is lost."""
+    """Read it first, then send the `ETag` of that answer as `If-Match`, so that nobody's change is lost."""
 
-    kind: ClassVar[Kind] = Kind.INVALID
+    kind: ClassVar[Kind] = Kind.PRECONDITION
     code: ClassVar[str] = "version_missing"
+
+    @classmethod
+    def of(cls, read_at: str) -> VersionMissing:
+        """The refusal with the header that is missing, and with where its value is read."""
+        detail = (
+            f'Send `If-Match` with the `ETag` that `GET {read_at}` answers, such as `If-Match: "3"`, so that'
+            " nobody's change is lost."
+        )
+        return cls(detail, members={"header": "If-Match", "read_at": read_at})
 
 
 class FactChanged(AppError):

@@ -20,6 +20,8 @@ class Kind(StrEnum):
     MISSING = "missing"
     GONE = "gone"
     CONFLICT = "conflict"
+    #: The request must say which state it was made for (RFC 6585, section 3).
+    PRECONDITION = "precondition"
     THROTTLED = "throttled"
     UNAVAILABLE = "unavailable"
 

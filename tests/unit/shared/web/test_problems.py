@@ -15,6 +15,7 @@ STATUS = {
     Kind.MISSING: 404,
     Kind.GONE: 410,
     Kind.CONFLICT: 409,
+    Kind.PRECONDITION: 428,
     Kind.THROTTLED: 429,
     Kind.UNAVAILABLE: 503,
 }

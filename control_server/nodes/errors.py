@@ -20,6 +20,13 @@ class NodeExists(AppError):
     code: ClassVar[str] = "node_exists"
 
 
+class RollbackRefused(AppError):
+    """A rollback neither brings a decommissioned node back nor decommissions one; do that by itself first."""
+
+    kind: ClassVar[Kind] = Kind.CONFLICT
+    code: ClassVar[str] = "rollback_refused"
+
+
 class NodeInUse(AppError):
     """The node cannot be removed yet."""
 

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from control_server.nodes.errors import NodeInUse
+from control_server.nodes.errors import NodeInUse, RollbackRefused
 from control_server.nodes.schemas import (
     HealthRead,
     Listed,
@@ -44,6 +44,15 @@ def check_deletable(lifecycle: str, generation: int, applied: int | None) -> Non
         raise NodeInUse("Decommission the node first: its routing is then withdrawn.")
     if generation and applied is not None and applied < generation:
         raise NodeInUse(f"The node still runs generation {applied}; wait until it runs {generation}.")
+
+
+def check_restorable(present: str, then: str) -> None:
+    """Refuse a way back that would revive a node or withdraw all of it unasked. Raises RollbackRefused."""
+    if present == then or "decommissioned" not in (present, then):
+        return
+    if present == "decommissioned":
+        raise RollbackRefused("The node is decommissioned. Bring it back first, then roll it back.")
+    raise RollbackRefused("The node was decommissioned then. If that is meant, decommission it.")
 
 
 def check_end(until: datetime | None, present: MaintenanceRead | None, now: datetime) -> None:

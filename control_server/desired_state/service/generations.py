@@ -82,7 +82,7 @@ class Generations:
         """Write the facts of a generation back, so that the next edit does not undo it.
 
         Links to own nodes belong to both ends and stay as they are. Raises GenerationNotFound, NodeNotFound,
-        ValueTaken or StateInvalid.
+        RollbackRefused, ValueTaken or StateInvalid.
         """
         row = await self._find(node_id, number)
         await self.nodes.restore(node_id, NodeFactsRead.model_validate(row.facts["node"]))

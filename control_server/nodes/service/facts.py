@@ -100,8 +100,12 @@ class NodeFacts:
         await self.publisher.publish(actor, f"{node_id} was deleted", None)
 
     async def restore(self, node_id: str, facts: NodeFactsRead) -> None:
-        """Write earlier facts back; whoever asks for it publishes. Raises NodeNotFound or ValueTaken."""
+        """Write earlier facts back; whoever asks for it publishes.
+
+        Raises NodeNotFound, RollbackRefused or ValueTaken.
+        """
         node = await self._find(node_id, lock=True)
+        rules.check_restorable(node.lifecycle, facts.lifecycle.value)
         node.lifecycle = facts.lifecycle.value
         node.routing = await self._routing(node, facts.routing.model_dump(mode="json"))
         node.version += 1

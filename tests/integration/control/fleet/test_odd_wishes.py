@@ -156,7 +156,48 @@ async def test_nothing_is_changed_by_who_has_read_nothing(lite: Office, tag: str
     headers = {} if tag is None else {"If-Match": tag}
     for path in (f"/peerings/{made['id']}", f"/nodes/{node}"):
         told = await refused(lite, "PATCH", path, json={"description": "x"}, headers=headers)
-        assert told[:2] == (422, "version_missing")
+        assert told[:2] == (428, "version_missing")
+
+
+async def test_who_has_read_nothing_is_told_where_to_read_it(lite: Office) -> None:
+    node, _ = await routed(lite, 1)
+    other, _ = await routed(lite, 2)
+    made = await wanted(lite, "POST", "/api/v1/peerings", json=peering(node))
+    link = await wanted(lite, "POST", "/api/v1/links", json={"node_a": node, "node_b": other})
+    pool = {"name": "ports", "kind": "wireguard_port", "range": "51820-51821"}
+    await wanted(lite, "POST", "/api/v1/pools", json=pool)
+    for method, path, body in (
+        ("PATCH", f"/api/v1/nodes/{node}", {"description": "x"}),
+        ("PATCH", f"/api/v1/peerings/{made['id']}", {"description": "x"}),
+        ("PATCH", f"/api/v1/links/{link['id']}", {"enabled": True}),
+        ("PATCH", "/api/v1/pools/ports", {"range": "51820-51830"}),
+        ("PUT", "/api/v1/policy", {}),
+    ):
+        missing = await lite.admin.request(method, path, json=body)
+        problem = missing.json()
+        assert (missing.status_code, problem["title"], problem["header"]) == (
+            428,
+            "Precondition Required",
+            "If-Match",
+        ), path
+        assert f"GET {problem['read_at']}" in problem["detail"]
+        read = await lite.admin.get(problem["read_at"])
+        written = await lite.admin.request(
+            method, path, json=body, headers={"If-Match": read.headers["etag"]}
+        )
+        assert written.status_code == 200, written.text
+
+
+async def test_the_interface_says_that_a_version_is_required(lite: Office) -> None:
+    described = (await lite.admin.get("/openapi.json")).json()["paths"]
+    conditional = [
+        operation
+        for methods in described.values()
+        for operation in methods.values()
+        if any(parameter["name"].lower() == "if-match" for parameter in operation.get("parameters", []))
+    ]
+    assert len(conditional) == 5
+    assert all({"409", "428"} <= operation["responses"].keys() for operation in conditional)
 
 
 async def test_what_is_in_use_is_not_deleted(lite: Office) -> None:
@@ -194,11 +235,22 @@ async def test_a_decommissioned_node_gets_nothing_new_until_it_is_back(lite: Off
     assert (await refused(lite, "POST", "/peerings", json=late))[:2] == (409, "node_routes_nothing")
     link = {"node_a": node, "node_b": other}
     assert (await refused(lite, "POST", "/links", json=link))[:2] == (409, "node_routes_nothing")
-    # To go back is to have the facts of then, and with them the node's place in life.
-    await wanted(lite, "POST", f"/api/v1/nodes/{node}/generations/{whole['number']}/rollback")
+    empty = await newest(lite, node)
+    # A way back is no way around the decision that the node is to go.
+    way_back = f"/api/v1/nodes/{node}/generations/{whole['number']}/rollback"
+    assert (await refused(lite, "POST", way_back[7:]))[:2] == (409, "rollback_refused")
+    assert (await refused(lite, "POST", f"{way_back[7:]}?preview=true"))[:2] == (409, "rollback_refused")
+    assert await newest(lite, node) == empty
+    assert (await wanted(lite, "GET", f"/api/v1/nodes/{node}/facts"))["lifecycle"] == "decommissioned"
+    alive = {"json": {"lifecycle": "active"}, "headers": match(version + 1)}
+    await wanted(lite, "PATCH", f"/api/v1/nodes/{node}", **alive)
+    await wanted(lite, "POST", way_back)
     back = await newest(lite, node)
     assert (back["state"]["routing"], back["state"]["peerings"]) == (True, whole["state"]["peerings"])
     await wanted(lite, "POST", "/api/v1/peerings", json=late)
+    # Nor does it withdraw all of a node that lives.
+    way_down = f"/nodes/{node}/generations/{empty['number']}/rollback"
+    assert (await refused(lite, "POST", way_down))[:2] == (409, "rollback_refused")
 
 
 async def test_two_who_take_one_name_at_once_are_told_so(lite: Office) -> None:

@@ -78,7 +78,7 @@ async def test_a_stale_change_meets_both_versions(on_each_database: Office) -> N
     assert problem["current"]["description"] == "hers"
     assert problem["yours"] == {"description": "his"}
     missing = await office.admin.patch(path, json={"description": "his"})
-    assert (missing.status_code, missing.json()["code"]) == (422, "version_missing")
+    assert (missing.status_code, missing.json()["code"]) == (428, "version_missing")
 
 
 async def test_secrets_are_sealed_and_shown_nowhere(on_each_database: Office) -> None:

@@ -133,8 +133,8 @@ def _configuration(view: NodeView, now: datetime) -> PartHealth:
     if drift is not None:
         reasons.append(Reason(code="drift", detail=drift.first, count=drift.count))
         since = since or drift.since
-    told = apply is not None or not _never(view)
-    state = State.DEGRADED if reasons else State.OK if told else State.UNKNOWN
+    # An agent that has applied nothing yet has shown nothing, well as it may be otherwise.
+    state = State.DEGRADED if reasons else State.OK if apply is not None else State.UNKNOWN
     return _part(PartName.CONFIGURATION, state, reasons, since or (apply.at if apply else None))
 
 

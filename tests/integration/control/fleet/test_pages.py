@@ -308,6 +308,19 @@ async def test_a_generation_shows_its_changes_and_the_way_back(person: Person) -
     assert "rolled back to generation 1" in await person.get(f"/nodes/{node}/generations")
 
 
+async def test_the_page_of_a_decommissioned_node_offers_no_way_back(person: Person) -> None:
+    node, _ = await routed(person.office, 1)
+    await wanted(person.office, "POST", "/api/v1/peerings", json=peering(node))
+    page = f"/nodes/{node}/generations/1"
+    assert "generations/1/rollback" in await person.get(page)
+    version = (await wanted(person.office, "GET", f"/api/v1/nodes/{node}/facts"))["version"]
+    gone = {"json": {"lifecycle": "decommissioned"}, "headers": match(version)}
+    await wanted(person.office, "PATCH", f"/api/v1/nodes/{node}", **gone)
+    shown = await person.get(page)
+    assert "generations/1/rollback" not in shown
+    assert "The node is decommissioned: it routes nothing." in shown
+
+
 async def test_the_settings_lose_no_field(person: Person) -> None:
     office = person.office
     hidden = {
@@ -400,6 +413,8 @@ async def test_a_node_shows_what_it_routes_as_and_that_nothing_was_applied_yet(p
     for text in ("AS4242429900", "router ID", ">172.20.99.1<", "loopback", ">fd42:9900::1<"):
         assert text in band
     assert "Nothing has been applied yet" in page
+    part = page.split("Nothing has been applied yet")[0].rsplit('<div class="rl-part ', 1)[1]
+    assert part.startswith("rl-part-unknown")
     assert "As it should be" not in page
     await report(person.office, node)
     assert "Nothing has been applied yet" not in await person.get(f"/nodes/{node}")

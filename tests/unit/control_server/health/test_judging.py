@@ -144,6 +144,11 @@ class TestConfiguration:
         health = judge(view(facts=ReportFacts(), liveness="unknown", connected_at=None, heard_at=None), NOW)
         assert part_of(health, PartName.CONFIGURATION) == (State.UNKNOWN, [])
 
+    def test_nor_of_one_that_is_heard_and_has_applied_nothing(self) -> None:
+        health = judge(view(facts=ReportFacts(), desired=0), NOW)
+        assert part_of(health, PartName.CONFIGURATION) == (State.UNKNOWN, [])
+        assert health.state is State.OK
+
     def test_a_generation_that_nobody_tries_is_late_after_two_heartbeats(self) -> None:
         facts = ReportFacts(apply=ApplyFacts(generation=7, status="applied", at=ago(hours=1)))
         fresh = judge(view(facts=facts, desired=8, changed_at=ago(seconds=100)), NOW)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -61,6 +62,10 @@ class Assembled:
     ready_looks: Sequence[Callable[[], dict[str, Any] | None]] = ()
 
 
+#: The framework asks at every request whether traces are wanted. Whoever wants them says so in such a
+#: variable when the process starts (OpenTelemetry, environment variables), or it is never asked.
+_OF_TELEMETRY = "OTEL_"
+
 R = TypeVar("R")
 
 
@@ -107,6 +112,7 @@ def build_app(spec: ServiceSpec) -> FastAPI:
         lifespan=lambda app: _lifespan(app, spec),
         dependencies=[Depends(csrf.protect)],
         generate_unique_id_function=lambda route: route.name,
+        telemetry=None if _wants_telemetry() else {"tracing": False, "metrics": False, "logs": False},
     )
     app.state.metrics = WebMetrics.in_registry(registry)
     app.state.loop_observer = CountedLoops(registry)
@@ -131,6 +137,10 @@ def build_app(spec: ServiceSpec) -> FastAPI:
     app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestLog, metrics=app.state.metrics, service=spec.name)
     return app
+
+
+def _wants_telemetry() -> bool:
+    return any(name.startswith(_OF_TELEMETRY) for name in os.environ)
 
 
 @asynccontextmanager

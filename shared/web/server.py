@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from shared.protocol.frames import MAX_FRAME_BYTES
+from shared.web.joined_writes import JoiningProtocol
 
 if TYPE_CHECKING:
     import socket
@@ -79,12 +80,14 @@ def server_config(app: Any, settings: WebSettings) -> uvicorn.Config:
         host=settings.host,
         port=settings.port,
         loop="uvloop",
-        http="httptools",
+        http=JoiningProtocol,
         ws="websockets-sansio",
         ws_max_size=MAX_FRAME_BYTES + 65_536,  # so that our own 4413 is said, not a bare 1009
         ws_max_queue=8,
         ws_ping_interval=20,
         ws_ping_timeout=20,
+        # Our agents do without and compress what is large themselves; each of others would cost two windows.
+        ws_per_message_deflate=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
         timeout_keep_alive=75,
         proxy_headers=bool(settings.trusted_proxies),

@@ -58,7 +58,9 @@ class CrossOriginAccess:
 
 
 async def _allowed_origin(scope: Scope) -> str | None:
-    origin = Headers(scope=scope).get("origin") if scope["type"] == "http" else None
+    if scope["type"] != "http":
+        return None
+    origin = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"), None)
     if origin is None:
         return None
     if scope["path"] in _FOR_ALL:

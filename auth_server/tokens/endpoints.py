@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from http import HTTPStatus
+from json import JSONEncoder
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
@@ -40,12 +43,32 @@ router = APIRouter(tags=["tokens"], route_class=DirectRoute)
 _OF_GRANTS = ("code", "redirect_uri", "code_verifier", "refresh_token", "device_code", "scope")
 
 NEVER_KEPT = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+_JSON = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+#: As they go out, made once: every answer with tokens has them.
+_RAW_HEADERS = tuple(
+    (name.lower().encode(), value.encode())
+    for name, value in {"Content-Type": "application/json", **NEVER_KEPT}.items()
+)
 _STATUS = {
     Kind.UNAUTHENTICATED: HTTPStatus.UNAUTHORIZED,
     Kind.FORBIDDEN: HTTPStatus.FORBIDDEN,
     Kind.THROTTLED: HTTPStatus.TOO_MANY_REQUESTS,
     Kind.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
 }
+
+
+class TokenResponse(JSONResponse):
+    """An answer with tokens, which nobody keeps."""
+
+    def render(self, content: Any) -> bytes:
+        """The body."""
+        return _JSON.encode(content).encode()
+
+    def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
+        """Those of every such answer, with these."""
+        self.raw_headers = [(b"content-length", b"%d" % len(self.body)), *_RAW_HEADERS]
+        for name, value in (headers or {}).items():
+            self.raw_headers.append((name.lower().encode(), value.encode()))
 
 
 @router.post("/auth/token", openapi_extra=form_of("grant_type", optional=_OF_GRANTS))
@@ -56,7 +79,7 @@ async def exchange(request: Request) -> Response:
     client = await authenticated(request, form)
     await recheck_network(request, client, form)
     answer = await exchanged(request, client, TokenRequest(form, key))
-    return JSONResponse(answer, headers=NEVER_KEPT | nonce_headers(request))
+    return TokenResponse(answer, headers=nonce_headers(request))
 
 
 @router.post("/auth/introspect", openapi_extra=form_of("token", optional=["token_type_hint"]))

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from auth_server.clients.schemas import OpenIdScope
-from auth_server.tokens.schemas import CodePayload, StoredCode, TokenRequest
+from auth_server.tokens.schemas import CodePayload, TokenRequest
 from shared.kernel.principal import SCOPES_OF_ROLE, Role, Scope
 from shared.kernel.secrets import BearerSecret, mint
 
@@ -30,6 +30,7 @@ _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}", re.ASCII)
 _S256_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 _NOT_DESCRIBABLE = re.compile(r"[^\x20-\x21\x23-\x5b\x5d-\x7e]")
 _OF_THE_API = frozenset(scope.value for scope in Scope)
+_ALLOWED = {role: frozenset(scope.value for scope in scopes) for role, scopes in SCOPES_OF_ROLE.items()}
 
 
 class Person(Protocol):
@@ -84,12 +85,11 @@ def is_at_address(payload: CodePayload, named: str | None) -> bool:
     return named == payload.redirect_uri or absent_on_both_sides
 
 
-def is_plain(found: StoredCode, client_id: str, asked: TokenRequest, at: datetime) -> bool:
-    """Whether a code may be spent by this request, with nothing to refuse about either."""
-    payload, form = found.payload, asked.form
+def is_plain(payload: CodePayload, client_id: str, asked: TokenRequest, at: datetime) -> bool:
+    """Whether a code that is not spent may be so by this request, with nothing to refuse about either."""
+    form = asked.form
     return (
-        not found.taken
-        and payload.client_id == client_id
+        payload.client_id == client_id
         and is_at_address(payload, form.get("redirect_uri"))
         and payload.expires_at > at
         and payload.key_thumbprint in {None, asked.key_thumbprint}
@@ -108,7 +108,7 @@ def _base64url(raw: bytes) -> str:
 
 def scopes_for(role: Role, scopes: Iterable[str]) -> tuple[str, ...]:
     """Those of the scopes that somebody of this role can give away; sign-in scopes are everybody's."""
-    allowed = {scope.value for scope in SCOPES_OF_ROLE[role]}
+    allowed = _ALLOWED[role]
     return tuple(scope for scope in scopes if scope not in _OF_THE_API or scope in allowed)
 
 

@@ -5,10 +5,11 @@ So a tier that comes and goes can never let one code be spent once in each store
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from pydantic import TypeAdapter
 from sqlalchemy import delete, select, update
@@ -23,6 +24,31 @@ from shared.cache import Cache, TakeOutcome, TierUnavailable
 
 _PAYLOAD = TypeAdapter(CodePayload)
 _USED_SECONDS = 600
+#: What a process remembers at most of one kind: some megabytes.
+_MOST_REMEMBERED = 2_048
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered(Generic[V]):
+    """What stands under a hash in a store and never changes there, for the process that stored it itself.
+
+    It saves the question before the use, not the use: what may be used once is claimed where it is kept.
+    Only the newest are remembered, and each until somebody asks.
+    """
+
+    _kept: OrderedDict[str, V] = field(default_factory=OrderedDict, repr=False)
+
+    def keep(self, digest: str, value: V) -> None:
+        """Remember what was stored."""
+        self._kept[digest] = value
+        if len(self._kept) > _MOST_REMEMBERED:
+            self._kept.popitem(last=False)
+
+    def take(self, digest: str) -> V | None:
+        """What was stored, once."""
+        return self._kept.pop(digest, None)
 
 
 class CodeStore(Protocol):
@@ -123,12 +149,22 @@ class KvCodeStore:
 
     kv: Cache
     tag: str = "k"
+    issued: Remembered[CodePayload] = field(default_factory=Remembered)
 
     async def put(self, digest: str, payload: CodePayload) -> None:
         """Keep a fresh code. Raises TierUnavailable."""
         value = {"payload": _PAYLOAD.dump_python(payload, mode="json"), "failures": 0}
         life = (payload.expires_at - payload.created_at).total_seconds()
         await self.kv.set_json(CODE.key(digest=digest), value, ttl_seconds=life)
+        self.issued.keep(digest, payload)
+
+    async def find_unspent(self, digest: str) -> CodePayload | None:
+        """What a code stands for that may be spent, as far as anybody can tell before it is."""
+        payload = self.issued.take(digest)
+        if payload is not None:
+            return payload
+        found = await self.find(digest)
+        return None if found is None or found.taken else found.payload
 
     async def find(self, digest: str) -> StoredCode | None:
         """The code or its tombstone."""
@@ -144,14 +180,21 @@ class KvCodeStore:
     async def take(self, digest: str, at: datetime) -> bool:
         """Spend the code. Raises InvalidGrant where nobody can say whether this call has spent it."""
         del at
+        outcome = await self._take(digest)
+        if outcome is TakeOutcome.ABSENT:
+            raise InvalidGrant
+        return outcome is TakeOutcome.TAKEN
+
+    async def take_unspent(self, digest: str) -> bool:
+        """The same for a code that the tier may not have any more; False also where it has not."""
+        return await self._take(digest) is TakeOutcome.TAKEN
+
+    async def _take(self, digest: str) -> TakeOutcome:
         code, used = CODE.key(digest=digest), CODE_USED.key(digest=digest)
         try:
-            taken = await self.kv.take_and_tombstone(code, used, ttl_seconds=_USED_SECONDS)
+            return (await self.kv.take_and_tombstone(code, used, ttl_seconds=_USED_SECONDS)).outcome
         except TierUnavailable:
             raise InvalidGrant from None
-        if taken.outcome is TakeOutcome.ABSENT:
-            raise InvalidGrant
-        return taken.outcome is TakeOutcome.TAKEN
 
     async def note_failure(self, digest: str) -> int:
         """Count a wrong verifier; answers how many there were."""

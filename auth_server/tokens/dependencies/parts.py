@@ -64,6 +64,8 @@ class TokenParts:
     resources: AuthResources
     opened_keys: OpenedKeys
     failed_secrets: FailedSecrets
+    #: Codes on the tier, with what this process remembers of them; None where no tier keeps codes.
+    codes: KvCodeStore | None
     #: Sessions that tell everybody when one ends.
     sessions: Callable[[AsyncSession, Audit], SessionService]
     #: By grant type; other features add theirs when the process starts.
@@ -78,7 +80,7 @@ def prepare(app: FastAPI, resources: AuthResources) -> TokenParts:
     def sessions(session: AsyncSession, audit: Audit) -> SessionService:
         return session_service(resources, session, audit, state.last_uses, state.after_session_end)
 
-    parts = TokenParts(resources, state.opened_keys, FailedSecrets(), sessions)
+    parts = TokenParts(resources, state.opened_keys, FailedSecrets(), _codes(resources), sessions)
     state.tokens = parts
     state.plain_exchange = plain_exchange(parts)
     return parts
@@ -96,7 +98,7 @@ def plain_exchange(parts: TokenParts) -> PlainExchange:
     keys = standing_keys(resources, parts.opened_keys)
     return PlainExchange(
         successors=Successors(Minter(keys, settings, now, owned), now),
-        codes=KvCodeStore(resources.kv) if resources.kv.configured else None,
+        codes=parts.codes,
         families=None if direct is None else AtOnceRepository(direct),
         session_idle=settings.sign_in.session_idle,
         now=now,
@@ -109,7 +111,11 @@ def parts_alone(resources: AuthResources) -> TokenParts:
     def sessions(session: AsyncSession, audit: Audit) -> SessionService:
         return session_service(resources, session, audit)
 
-    return TokenParts(resources, opened_keys(resources), FailedSecrets(), sessions)
+    return TokenParts(resources, opened_keys(resources), FailedSecrets(), _codes(resources), sessions)
+
+
+def _codes(resources: AuthResources) -> KvCodeStore | None:
+    return KvCodeStore(resources.kv) if resources.kv.configured else None
 
 
 def token_services(parts: TokenParts, session: AsyncSession, from_address: str = "") -> TokenServices:
@@ -122,8 +128,7 @@ def token_services(parts: TokenParts, session: AsyncSession, from_address: str =
     owned = proof_service(resources, session, audit).claims_of
     keys = key_ring(resources, session, parts.opened_keys)
     minter = Minter(keys, settings, now, owned)
-    kv = KvCodeStore(resources.kv) if resources.kv.configured else None
-    codes = CodeStores(SqlCodeStore(session), kv)
+    codes = CodeStores(SqlCodeStore(session), parts.codes)
     grants = GrantService(GrantRepository(session), codes, audit, settings, now)
     refresh_tokens = RefreshTokenRepository(session)
     ended = EndedTokenRepository(session)

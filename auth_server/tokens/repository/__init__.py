@@ -1,6 +1,6 @@
 """SQL of grants, refresh tokens and logouts to be told: in a session, and in one statement each."""
 
-from auth_server.tokens.repository.at_once import AtOnceRepository, FirstToken
+from auth_server.tokens.repository.at_once import AtOnceRepository, FirstToken, NextToken
 from auth_server.tokens.repository.in_session import (
     EndedTokenRepository,
     GrantRepository,
@@ -14,5 +14,6 @@ __all__ = [
     "FirstToken",
     "GrantRepository",
     "LogoutRepository",
+    "NextToken",
     "RefreshTokenRepository",
 ]

@@ -65,6 +65,8 @@ _UNUSED = (
     .join(Account, Account.id == Grant.account_id)
     .where(RefreshToken.digest == bindparam("token"), *ALIVE)
     .where(RefreshToken.consumed_at.is_(None), RefreshToken.expires_at > AT)
+    # What an answer tells of the account, as it was told; of a grant nothing that is told ever changes.
+    .where(*(getattr(Account, name) == bindparam(f"account_{name}") for name in LiveAccount._fields))
     .with_for_update(of=[RefreshToken, Grant])
     .cte("unused")
 )
@@ -102,6 +104,20 @@ class FirstToken(NamedTuple):
     #: Whether the client refreshes at all.
     wanted: bool
 
+    def stored(self, grant: LiveGrant, at: datetime) -> RefreshState:
+        """The row of this time."""
+        ends = min(self.idle_end, grant.expires_at)
+        return RefreshState(self.digest, grant.id, self.key_thumbprint, at, ends, None, None)
+
+
+class NextToken(NamedTuple):
+    """The refresh token that follows on another, with the answer that both are part of."""
+
+    token: RefreshState
+    sealed_answer: str
+    #: The account as the answer tells of it.
+    account: LiveAccount
+
 
 @dataclass(frozen=True, slots=True)
 class AtOnceRepository:
@@ -131,17 +147,19 @@ class AtOnceRepository:
         """The token with its family while that is alive, as of now and no longer."""
         return token_of(await self.direct.first(_TOKEN, {"token": digest, "at": at}))
 
-    async def follow(self, digest: str, at: datetime, sealed_answer: str, token: RefreshState) -> bool:
+    async def follow(self, digest: str, at: datetime, following: NextToken) -> bool:
         """Use the token and store the one that follows it; False for every caller but one.
 
-        False, and nothing is changed, also where the token has expired or its family is not alive any more.
+        False, and nothing is changed, also where the token has expired, its family is not alive any more, or
+        its account is not as it is said to be.
         """
         values = {
             "token": digest,
             "at": at,
-            "answer": sealed_answer,
-            "next_token": token.digest,
-            "key": token.key_thumbprint,
-            "ends": token.expires_at,
+            "answer": following.sealed_answer,
+            "next_token": following.token.digest,
+            "key": following.token.key_thumbprint,
+            "ends": following.token.expires_at,
+            **{f"account_{name}": value for name, value in following.account._asdict().items()},
         }
         return await self.direct.first(_FOLLOW, values) is not None

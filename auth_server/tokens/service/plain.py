@@ -7,7 +7,7 @@ service that works in a transaction; no decision is made here that is not made t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from auth_server.clients.errors import UnauthorizedClient
@@ -15,11 +15,11 @@ from auth_server.clients.models import Client
 from auth_server.clients.schemas import GrantType
 from auth_server.tokens import rules
 from auth_server.tokens.errors import InvalidScope
-from auth_server.tokens.repository import AtOnceRepository, FirstToken
-from auth_server.tokens.schemas import Answer, TokenRequest
+from auth_server.tokens.repository import AtOnceRepository, FirstToken, NextToken
+from auth_server.tokens.schemas import Answer, Family, RefreshState, TokenRequest
 from auth_server.tokens.service.redemption import admitted
 from auth_server.tokens.service.successors import Successors, bound_to
-from auth_server.tokens.store import KvCodeStore
+from auth_server.tokens.store import KvCodeStore, Remembered
 from shared.kernel.clock import Clock
 from shared.kernel.principal import Role
 from shared.kernel.secrets import digest_of, mint
@@ -36,6 +36,8 @@ class PlainExchange:
     families: AtOnceRepository | None
     session_idle: timedelta
     now: Clock
+    #: Refresh tokens that this process gave, each with its family as it was then.
+    given: Remembered[tuple[RefreshState, Family]] = field(default_factory=Remembered)
 
     async def exchange(self, client: Client, asked: TokenRequest) -> Answer | TokenRequest:
         """Tokens for an authenticated client, or what is left to be exchanged. Raises OAuthError."""
@@ -65,12 +67,13 @@ class PlainExchange:
         code, at = asked.form.get("code") or "", self.now()
         if rules.tag_of(code) != codes.tag:
             return asked
-        found = await codes.find(digest_of(code))
-        if found is None or not rules.is_plain(found, client.id, asked, at):
+        digest = digest_of(code)
+        payload = await codes.find_unspent(digest)
+        if payload is None or not rules.is_plain(payload, client.id, asked, at):
             return asked
-        if not await codes.take(digest_of(code), at):
+        if not await codes.take_unspent(digest):
             return asked
-        payload, key, token = found.payload, asked.key_thumbprint, mint(rules.REFRESH_PREFIX)
+        key, token = asked.key_thumbprint, mint(rules.REFRESH_PREFIX)
         refreshes = GrantType.REFRESH_TOKEN in client.grant_types
         first = FirstToken(token.digest, bound_to(client, key), self.successors.idle_end(at), refreshes)
         family = await families.use_code(payload.grant_id, at, at - self.session_idle, first)
@@ -80,13 +83,14 @@ class PlainExchange:
         answer = await self.successors.minter.answer(family, client, scopes, nonce=payload.nonce, key=key)
         if family.grant.offline and refreshes:
             answer["refresh_token"] = token.text
+            self.given.keep(token.digest, (first.stored(family.grant, at), family))
         return answer
 
     async def _refresh(
         self, families: AtOnceRepository, client: Client, asked: TokenRequest
     ) -> Answer | TokenRequest:
         digest, at = digest_of(asked.form.get("refresh_token") or ""), self.now()
-        found = await families.find_token(digest, at)
+        found = self.given.take(digest) or await families.find_token(digest, at)
         if found is None:
             return asked
         row, family = found
@@ -95,6 +99,7 @@ class PlainExchange:
         if not unused or not proven or family.grant.client_id != client.id:
             return asked
         follows = await self.successors.follow(digest, family, client, asked)
-        if not await families.follow(digest, at, follows.sealed, follows.token):
+        if not await families.follow(digest, at, NextToken(follows.token, follows.sealed, family.account)):
             return asked
+        self.given.keep(follows.token.digest, (follows.token, family))
         return follows.answer

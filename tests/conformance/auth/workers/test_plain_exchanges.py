@@ -1,5 +1,7 @@
 """The plain case of an exchange needs no session of the database; all else is exchanged in one."""
 
+import base64
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -8,6 +10,8 @@ from uuid import UUID
 import pytest
 from sqlalchemy import event
 
+from auth_server.keys import CODE, CODE_USED
+from shared.kernel.secrets import digest_of
 from tests.conformance.auth.targets.ours import Ours
 from tests.conformance.auth.targets.target import HOUSE, Pkce, Visitor
 from tests.conformance.auth.workers.conftest import Workers
@@ -86,3 +90,44 @@ async def test_a_session_that_nobody_knows_to_be_in_use(workers: Workers) -> Non
     )
     owner = workers.one.provider.stored(UUID(ada.account or ""))
     assert await workers.one.provider.rows(query, owner=owner) == [(0,)]
+
+
+async def test_what_a_worker_remembers_of_an_account_is_confirmed_when_it_is_used(workers: Workers) -> None:
+    one, pkce = workers.one, Pkce()
+    ada = await one.person()
+    redeemed = await one.redeem(HOUSE, await one.code(ada, HOUSE, pkce), pkce)
+    owner = one.provider.stored(UUID(ada.account or ""))
+    await one.provider.execute("UPDATE accounts SET display_name = 'Renamed' WHERE id = :owner", owner=owner)
+    refreshed = await one.refresh(HOUSE, redeemed.json()["refresh_token"])
+    assert refreshed.status_code == 200
+    assert claims_of(refreshed.json()["id_token"])["name"] == "Renamed"
+
+
+def claims_of(token: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
+    return found
+
+
+async def test_a_token_that_another_worker_has_used(workers: Workers) -> None:
+    """The first to be asked remembers it as unused, and gives the answer that was given before."""
+    one, pkce = workers.one, Pkce()
+    ada = await one.person()
+    token = (await one.redeem(HOUSE, await one.code(ada, HOUSE, pkce), pkce)).json()["refresh_token"]
+    there = await workers.other.refresh(HOUSE, token)
+    here = await one.refresh(HOUSE, token)
+    assert (there.status_code, here.status_code) == (200, 200)
+    assert here.json() == there.json()
+
+
+async def test_a_used_code_that_the_tier_has_forgotten_is_a_replay_where_it_is_remembered(
+    workers: Workers,
+) -> None:
+    one, pkce = workers.one, Pkce()
+    ada = await one.person()
+    code = await one.code(ada, HOUSE, pkce)
+    given = await workers.other.redeem(HOUSE, code, pkce)
+    digest = digest_of(code)
+    await one.provider.resources.kv.delete(CODE.key(digest=digest), CODE_USED.key(digest=digest))
+    again = await one.redeem(HOUSE, code, pkce)
+    assert (again.status_code, again.json()["error"]) == (400, "invalid_grant")
+    assert await workers.other.is_dead(given.json()["access_token"])

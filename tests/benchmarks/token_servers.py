@@ -170,6 +170,9 @@ def ours(name: str, database_url: str, kv_url: str | None, directory: Path) -> I
         "ROUTELOOM_AUTH_WEB__PUBLIC_URL": origin,
         "ROUTELOOM_AUTH_WEB__PORT": str(port),
         "ROUTELOOM_AUTH_KV__URL": kv_url or "",
+        # A code that the tier does not give in time is refused, and on a busy machine a quarter of a second
+        # is not time enough.
+        "ROUTELOOM_AUTH_KV__DEADLINE": "PT10S",
         "REDIS_URL": f"{kv_url}/7" if kv_url else "",
         # The peer writes no line for each request.
         "ROUTELOOM_AUTH_WEB__LOG_LEVEL": "WARNING",

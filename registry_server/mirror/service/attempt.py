@@ -29,6 +29,7 @@ from registry_server.mirror.schemas import (
     TreeEntry,
 )
 from registry_server.mirror.service.tools import MirrorTools
+from registry_server.objects.rules.loads import without_collection
 from registry_server.objects.schemas import FileVersion, IndexCounts
 from registry_server.objects.service import GRAMMAR_VERSION, Chunks, ObjectIndex
 from shared.kernel.errors import AppError
@@ -143,7 +144,8 @@ class Attempt:
     ) -> list[TreeEntry]:
         """Every file of the tip; what all commits of its line come to, where they were read anyway."""
         if history_base is None and commits:
-            return await asyncio.to_thread(tree_of, commits)
+            with without_collection():
+                return await asyncio.to_thread(tree_of, commits)
         return await self.service.upstream.tree(tip.commit)
 
     async def _new_commits(

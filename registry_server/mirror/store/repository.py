@@ -23,6 +23,7 @@ from registry_server.mirror.schemas import (
 )
 from registry_server.mirror.store.process import Git, GitFailed
 from registry_server.mirror.store.reading import TextReading
+from registry_server.objects.rules.loads import without_collection
 from registry_server.objects.schemas import FileVersion
 
 _LITTLE_BYTES = 65_536
@@ -142,8 +143,9 @@ class BareRepository:
                 raise
             return None
         # Of a whole line a computation of its own, off the event loop.
-        few = len(printed) < _LITTLE_BYTES
-        commits = output.parse_log(printed) if few else await asyncio.to_thread(output.parse_log, printed)
+        with without_collection():
+            few = len(printed) < _LITTLE_BYTES
+            commits = output.parse_log(printed) if few else await asyncio.to_thread(output.parse_log, printed)
         if base is not None and (not commits or commits[0].parent != base):
             return None
         return commits

@@ -55,7 +55,8 @@ def read_plain(place: ObjectPath, raw: bytes) -> PlainObject | None:
     if values[shape.source] not in SOURCES:
         return None
     key = values[shape.key]
-    if file_name_of(key) != file_name or "#" in key or len(key) > LONGEST_KEY:
+    # A name that is the key itself holds nothing that a file's name has otherwise.
+    if (key != file_name and file_name_of(key) != file_name) or "#" in key or len(key) > LONGEST_KEY:
         return None
     read = _NUMBERS.get(object_class)
     numbers = read(object_class, shape, values) if read else _NOTHING
@@ -68,14 +69,14 @@ def read_plain(place: ObjectPath, raw: bytes) -> PlainObject | None:
 def _aut_num(object_class: str, shape: Shape, values: Values) -> Numbers | None:
     del object_class
     asn = parse_asn(values[shape.key])
-    return None if asn is None else Numbers(asn=asn)
+    return None if asn is None else Numbers(asn)
 
 
 def _network(object_class: str, shape: Shape, values: Values) -> Numbers | None:
     block = _prefix(object_class, values[shape.key])
     if block is None or not is_range_of(values[0], block):
         return None
-    return Numbers(network=block)
+    return Numbers(None, block)
 
 
 def _route(object_class: str, shape: Shape, values: Values) -> Numbers | None:
@@ -90,7 +91,7 @@ def _route(object_class: str, shape: Shape, values: Values) -> Numbers | None:
         most = read_length(values[shape.max_length])
         if most is None or not block.length <= most <= len(block.first) * 8:
             return None
-    return Numbers(routes=[(block, origin, most) for origin in origins if origin is not None])
+    return Numbers(None, None, [(block, origin, most) for origin in origins if origin is not None])
 
 
 def _mntner(object_class: str, shape: Shape, values: Values) -> Numbers | None:

@@ -36,8 +36,8 @@ def index_rows(files: Iterable[FileVersion], first_id: int) -> IndexRows:
 def _store_plain(rows: IndexRows, file: FileVersion, ident: int) -> bool:
     """Store an object that nothing is wrong with; False, and nothing stored, where that is not certain."""
     path, mode, blob, raw, _ = file
-    usual = read_usual(path) if mode != _EXECUTABLE and raw is not None else None
-    found = read_plain(usual[1], raw or b"") if usual else None
+    usual = read_usual(path) if mode != _EXECUTABLE else None
+    found = None if usual is None or raw is None else read_plain(usual[1], raw)
     if usual is None or found is None:
         return False
     object_class = usual[1].object_class
@@ -45,14 +45,16 @@ def _store_plain(rows: IndexRows, file: FileVersion, ident: int) -> bool:
     # The file's name is that of the key, so it holds no blank but this one.
     folded = key.replace(" ", "").lower()
     rows.objects.append((ident, usual[0], object_class, key, folded, blob, raw, True, asn))
-    position = 0
+    references, position = rows.references, 0
     for (attribute, where, classes), pairs in zip(shape.references, named, strict=True):
         for target, shown in pairs:
-            rows.references.append((ident, position, attribute, target, shown, where + 1, classes, False))
+            references.append((ident, position, attribute, target, shown, where + 1, classes, False))
             position += 1
-    _store_blocks(rows, ident, network, routes)
+    if routes or network is not None:
+        _store_blocks(rows, ident, network, routes)
     title = "" if shape.title is None else values[shape.title]
-    rows.texts.append((ident, *as_stored(title, [values[where] for where in shape.searched])))
+    title, body = as_stored(title, [values[where] for where in shape.searched])
+    rows.texts.append((ident, title, body))
     return True
 
 

@@ -1,18 +1,37 @@
-"""The declarative base of this service's tables, and the fastest road into them."""
+"""The declarative base of this service's tables, and the fast roads to them.
+
+A small sync has some twenty statements. Through a session each takes several turns between the event loop and
+the thread of SQLite's connection, and those turns, not the statements, were most of such a sync: here they
+are carried out at once. What is more is copied.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from sqlalchemy import Index
+from sqlalchemy import JSON, Index, bindparam, func, insert, select
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from sqlalchemy.orm import DeclarativeBase
 
-from shared.database import ANNOTATIONS, new_metadata
+from shared.database import ANNOTATIONS, DatabaseUnavailable, new_metadata
+from shared.database.errors import is_unavailable_by_driver
 from shared.database.migrations import ONLY_ON
 
+if TYPE_CHECKING:
+    import sqlite3
+
+    from sqlalchemy import ColumnElement, Dialect, Executable, Table
+
+    Convert = Callable[[Any], Any]
+
+Result = TypeVar("Result")
+Row = Sequence[Any]
 #: Every SQLite takes so many in one statement.
 _PARAMETERS = 999
 
@@ -65,3 +84,126 @@ async def _insert_blocks(
         await connection.exec_driver_sql(insert + ", ".join([row] * size), blocks)
     if whole < len(rows):
         await connection.exec_driver_sql(insert + row, [tuple(each) for each in rows[whole:]])
+
+
+class Ask(NamedTuple):
+    """A statement with its values; with `rows`, once for each of them and without an answer."""
+
+    text: str
+    values: Sequence[Any] = ()
+    rows: Sequence[Row] | None = None
+
+
+#: Asks, is sent the rows of each answer, and ends with a result.
+Work = Generator[Ask, Any, Result]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement as the driver of one database takes it."""
+
+    text: str
+    #: Name, conversion, and the value of what the statement itself says.
+    parameters: Sequence[tuple[str, Convert | None, Any]]
+
+    def ask(self, values: Mapping[str, Any] | None = None) -> Ask:
+        """With the values by name."""
+        given = values or {}
+        found = [(given[name] if own is None else own, convert) for name, convert, own in self.parameters]
+        return Ask(self.text, [value if convert is None else convert(value) for value, convert in found])
+
+    def ask_each(self, rows: Sequence[Row]) -> Ask:
+        """Once for each row of values, which are in order and as the driver takes them."""
+        return Ask(self.text, rows=rows)
+
+
+def once_for_each_database(build: Callable[[Dialect], Result]) -> Callable[[Dialect], Result]:
+    """Have what is built of statements built once in a process, whatever the number of engines."""
+    built: dict[str, Result] = {}
+
+    @wraps(build)
+    def found(dialect: Dialect) -> Result:
+        if dialect.name not in built:
+            built[dialect.name] = build(dialect)
+        return built[dialect.name]
+
+    return found
+
+
+def prepare(statement: Executable, dialect: Dialect) -> Statement:
+    """Compile a statement whose values that differ are named parameters."""
+    compiled: Any = statement.compile(dialect=dialect)  # type: ignore[attr-defined]
+    return Statement(
+        compiled.string,
+        [
+            (name, bind.type.dialect_impl(dialect).bind_processor(dialect), bind.value)
+            for name in compiled.positiontup
+            for bind in (compiled.binds[name],)
+        ],
+    )
+
+
+def insertion(table: Table, dialect: Dialect) -> Statement:
+    """Insert rows that have a value for every column in the order of the table."""
+    return prepare(insert(table), dialect)
+
+
+def among(column: ColumnElement[Any], name: str, dialect: Dialect) -> ColumnElement[bool]:
+    """Whether the column is one of a list that is one parameter: the text is the same for every length."""
+    if dialect.name == "postgresql":
+        return column == func.any(bindparam(name, type_=ARRAY(column.type)))
+    each = func.json_each(bindparam(name, type_=JSON())).table_valued("value")
+    return column.in_(select(each.c.value))
+
+
+async def carry_out(session: AsyncSession, work: Callable[[Dialect], Work[Result]]) -> Result:
+    """Do the work inside the session's transaction, in which a statement of the session's own was first.
+
+    On PostgreSQL the transaction begins with that one. Fails as the session's own statements do.
+    """
+    connection = await session.connection()
+    dialect = connection.dialect
+    driver: Any = (await connection.get_raw_connection()).driver_connection
+    going = work(dialect)
+    try:
+        if dialect.name == "sqlite":
+            # The driver's own way into its thread, where what comes later, a rollback too, waits its turn.
+            done: Result = await driver._execute(_in_one_visit, driver._conn, going)  # noqa: SLF001
+            return done
+        return await _one_by_one(driver, going)
+    except Exception as error:
+        if hasattr(error, "sqlite_errorcode") or hasattr(error, "sqlstate"):
+            raise DBAPIError(None, None, error) from error
+        if dialect.name == "postgresql" and is_unavailable_by_driver(error):
+            raise DatabaseUnavailable from error
+        raise
+
+
+def _in_one_visit(connection: sqlite3.Connection, going: Work[Result]) -> Result:
+    answer: Sequence[Row] | None = None
+    try:
+        while True:
+            asked = going.send(answer)
+            if asked.rows is not None:
+                connection.executemany(asked.text, asked.rows)
+                answer = ()
+            else:
+                answer = connection.execute(asked.text, asked.values).fetchall()
+    except StopIteration as ended:
+        result: Result = ended.value
+        return result
+
+
+async def _one_by_one(driver: Any, going: Work[Result]) -> Result:
+    answer: Sequence[Row] | None = None
+    try:
+        while True:
+            asked = going.send(answer)
+            if asked.rows is not None:
+                await driver.executemany(asked.text, asked.rows)
+                answer = ()
+            else:
+                answer = await driver.fetch(asked.text, *asked.values)
+    except StopIteration as ended:
+        result: Result = ended.value
+        return result

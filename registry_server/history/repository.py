@@ -9,11 +9,19 @@ from typing import Any
 from sqlalchemy import Dialect, delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from registry_server.batches import Statement, Work, carry_out, insertion, once_for_each_database, prepare
 from registry_server.history.models import ChangeRow, CommitRow
 from registry_server.history.rules.reading import StoredChange
 from registry_server.history.rules.rows import HistoryRows
-from registry_server.tables import Base, insert_rows
+from registry_server.tables import (
+    Base,
+    Statement,
+    Work,
+    carry_out,
+    insert_rows,
+    insertion,
+    once_for_each_database,
+    prepare,
+)
 
 #: So few rows are stored in one go; more are copied table by table.
 _FEW = 1000

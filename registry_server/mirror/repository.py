@@ -10,10 +10,17 @@ from typing import Any
 from sqlalchemy import Dialect, bindparam, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from registry_server.batches import Statement, Work, carry_out, insertion, once_for_each_database, prepare
 from registry_server.mirror.models import MirrorState, Sync
 from registry_server.mirror.schemas import Standing, SyncRead
-from registry_server.tables import Base
+from registry_server.tables import (
+    Base,
+    Statement,
+    Work,
+    carry_out,
+    insertion,
+    once_for_each_database,
+    prepare,
+)
 
 _ONLY = 1
 _STATE = Base.metadata.tables[MirrorState.__tablename__].c

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Self
 
-from registry_server.collection import without_collection
 from registry_server.objects.repository.index import IndexRepository
 from registry_server.objects.rules.grammar import quote
+from registry_server.objects.rules.loads import without_collection
 from registry_server.objects.rules.paths import show
 from registry_server.objects.rules.rows import index_rows
 from registry_server.objects.schemas import FileVersion, IndexCounts, IndexRows, Problem, ProblemCode, Tally

@@ -11,11 +11,11 @@ from typing import Any
 from sqlalchemy import Dialect, Select, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from registry_server.batches import Work, carry_out, prepare
-from registry_server.collection import without_collection
 from registry_server.mirror.models import MirrorState
 from registry_server.objects.models import FilterRow, ObjectRow, ReferenceRow, RouteRow
+from registry_server.objects.rules.loads import without_collection
 from registry_server.snapshot.schemas.content import Facts, Rows
+from registry_server.tables import Work, carry_out, prepare
 
 Found = Sequence[Sequence[Any]]
 #: Gives the first of equal words.

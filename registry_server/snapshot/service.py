@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 
-from registry_server.collection import without_collection
+from registry_server.objects.rules.loads import without_collection
 from registry_server.snapshot.repository import SnapshotRepository
 from registry_server.snapshot.rules import build
 from registry_server.snapshot.schemas.content import Facts, Snapshot

@@ -10,7 +10,6 @@ from functools import partial
 from sqlalchemy import Connection, Index, delete
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from registry_server.batches import Work, carry_out
 from registry_server.objects.models import (
     FilterRow,
     NetworkRow,
@@ -24,7 +23,7 @@ from registry_server.objects.repository import statements
 from registry_server.objects.repository.statements import Changes, changes_on
 from registry_server.objects.rules.paths import FILTERS
 from registry_server.objects.schemas import ROUTE_CLASSES, IndexCounts, IndexRows, ProblemCode, Tally
-from registry_server.tables import insert_rows
+from registry_server.tables import Work, carry_out, insert_rows
 from shared.database.migrations import ONLY_ON
 
 #: So few files are stored with what goes with them in one go; more are copied table by table.

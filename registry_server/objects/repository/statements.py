@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import BigInteger, Table, bindparam, delete, exists, func, not_, select, text, update
 
-from registry_server.batches import Statement, among, insertion, once_for_each_database, prepare
 from registry_server.objects.models import (
     FilterRow,
     NetworkRow,
@@ -18,7 +17,7 @@ from registry_server.objects.models import (
     RouteRow,
     TextRow,
 )
-from registry_server.tables import Base
+from registry_server.tables import Base, Statement, among, insertion, once_for_each_database, prepare
 
 if TYPE_CHECKING:
     from sqlalchemy import Delete, Dialect, Executable, Update

@@ -8,9 +8,8 @@ import pytest
 from sqlalchemy import Dialect, func, select, text
 from sqlalchemy.exc import DBAPIError
 
-from registry_server.batches import Ask, Work, among, carry_out, insertion, prepare
 from registry_server.objects.models import FilterRow
-from registry_server.tables import Base
+from registry_server.tables import Ask, Base, Work, among, carry_out, insertion, prepare
 from shared.database import Database, DatabaseSettings, DatabaseUnavailable, open_database
 
 FILTERS = Base.metadata.tables[FilterRow.__tablename__]

@@ -166,13 +166,14 @@ def _assemble(app: FastAPI, resources: ControlResources) -> Assembled:
     traffic_tasks.hear(switchboard, resources)
     app.state.table_keeper = table_keeper(resources, flap_tasks.best_paths(resources))
     routing_tasks.hear(switchboard, app.state.table_keeper)
-    desired_state_socket.hear(switchboard, resources)
+    reminders = desired_state_socket.hear(switchboard, resources)
     operator_dependencies.prepare(app, resources)
     app.state.fleet_pulse = FleetPulse(lambda: what_pages_show(resources, link))
     return Assembled(
         authenticate=ControlAuthenticator(resources),
         loops=[
             *agent_tasks.loops(link),
+            *reminders,
             *health_tasks.loops(resources, link),
             *_job_loops(app, resources),
             *probe_tasks.attach(app, resources, link),

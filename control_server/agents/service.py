@@ -58,10 +58,12 @@ class Switchboard:
     def hear(self, kind: type[Frame], act: FrameHandler) -> None:
         """Let one more act on frames of this kind, after those who are there already."""
         before = self.handlers.get(kind)
+        if before is None:
+            self.handlers[kind] = act
+            return
 
         async def in_turn(connection: Connection, frame: Any) -> None:
-            if before is not None:
-                await before(connection, frame)
+            await before(connection, frame)
             await act(connection, frame)
 
         self.handlers[kind] = in_turn
@@ -129,7 +131,7 @@ class AgentLink:
         """Act on one frame."""
         beat = frame if isinstance(frame, Heartbeat) else None
         self.presence.heard(connection.node_id, self.now(), beat)
-        if beat is not None:
+        if beat is not None and self.roster.kv.configured:
             await self.roster.beat(connection.node_id, connection, beat)
         handler = self.switchboard.handlers.get(type(frame))
         if handler is not None:

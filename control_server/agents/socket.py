@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 from typing import Any
 
@@ -16,20 +17,21 @@ from control_server.agents.service import AgentLink
 from control_server.agents.store import Connection, Farewell
 from shared import __version__
 from shared.kernel.errors import AppError
+from shared.kernel.ids import short_id
 from shared.kernel.tasks import end
-from shared.protocol.base import Frame
 from shared.protocol.frames import (
     AGENT_FRAME,
     AGENT_FRAME_TYPES,
     MAX_FRAME_BYTES,
     PROTOCOL_VERSION,
+    AgentFrame,
     AgentHello,
     CloseCode,
     ErrorFrame,
     ServerHello,
 )
 from shared.web import sockets
-from shared.web.request_ids import request_id
+from shared.web.request_ids import go_on_under
 from shared.web.routing import Router
 
 log = structlog.get_logger(__name__)
@@ -117,6 +119,8 @@ async def _send_queued(websocket: WebSocket, connection: Connection) -> None:
 
 async def _receive_frames(websocket: WebSocket, link: AgentLink, connection: Connection) -> None:
     allowance = _Allowance()
+    # One id of the connection and a number: to draw one for each frame would cost more than to act on it.
+    ident, number = short_id(14), itertools.count(1)
     with contextlib.suppress(WebSocketDisconnect):
         while True:
             try:
@@ -131,24 +135,35 @@ async def _receive_frames(websocket: WebSocket, link: AgentLink, connection: Con
                 return
             if connection.closing is not None:
                 return
+            go_on_under(f"{ident}-{next(number)}")
             await _act(link, connection, text)
 
 
 async def _act(link: AgentLink, connection: Connection, text: str) -> None:
     kind = ""
-    with request_id():
-        try:
+    try:
+        if (frame := _well_formed(text)) is None:
+            # Whatever is new or wrong in it is found and said from the document.
             document = _document(text)
             kind = str(document.get("type", ""))[:64]
             frame = _frame(document, kind)
-            if frame is not None:
-                await link.receive(connection, frame)
-        except AppError as refusal:
-            connection.send(ErrorFrame(code=refusal.code, detail=refusal.detail, ref=kind))
-        except Exception:
-            log.exception("agent.frame_failed", node=connection.node_id, frame=kind)
-            detail = "The server could not act on this frame."
-            connection.send(ErrorFrame(code="internal_error", detail=detail, ref=kind))
+        if frame is not None:
+            kind = frame.type
+            await link.receive(connection, frame)
+    except AppError as refusal:
+        connection.send(ErrorFrame(code=refusal.code, detail=refusal.detail, ref=kind))
+    except Exception:
+        log.exception("agent.frame_failed", node=connection.node_id, frame=kind)
+        detail = "The server could not act on this frame."
+        connection.send(ErrorFrame(code="internal_error", detail=detail, ref=kind))
+
+
+def _well_formed(text: str) -> AgentFrame | None:
+    """The frame, read from its text in one go."""
+    try:
+        return AGENT_FRAME.validate_json(text)
+    except ValidationError:
+        return None
 
 
 def _document(text: str) -> dict[str, Any]:
@@ -161,7 +176,7 @@ def _document(text: str) -> dict[str, Any]:
     return document
 
 
-def _frame(document: dict[str, Any], kind: str) -> Frame | None:
+def _frame(document: dict[str, Any], kind: str) -> AgentFrame | None:
     if kind not in AGENT_FRAME_TYPES:
         log.info("agent.frame_ignored", frame=kind)
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated
@@ -19,13 +19,12 @@ from control_server.nodes.service import NodeFacts, NodeRegister, NodeService
 from control_server.nodes.store import AsNames
 from control_server.policy.dependencies import PublisherOf
 from control_server.resources import ControlResources
-from shared.kernel.gathering import Gathering
 from shared.kernel.principal import Principal, Scope
 from shared.web.principals import Require
 from shared.web.transactions import Session
 
 
-def _nodes(request: Request, session: Session, agents: Agents, audit: AuditTrail) -> NodeService:
+async def _nodes(request: Request, session: Session, agents: Agents, audit: AuditTrail) -> NodeService:
     state = request.app.state
     return NodeService(NodeRepository(session), agents, audit, state.resources.now, state.node_healths)
 
@@ -37,7 +36,7 @@ def as_names(resources: ControlResources) -> AsNames:
     return AsNames(resources.cache, resources.http, address)
 
 
-def _as_names(request: Request) -> AsNames:
+async def _as_names(request: Request) -> AsNames:
     return as_names(request.app.state.resources)
 
 
@@ -56,14 +55,16 @@ async def reading_nodes(resources: ControlResources, link: AgentLink) -> AsyncIt
         yield NodeService(NodeRepository(session), agents, audit, resources.now)
 
 
-def newest_generations(resources: ControlResources) -> Gathering[int]:
-    """The newest generation of a node, 0 for none, for those who hear from many at once."""
+def newest_generations(
+    resources: ControlResources,
+) -> Callable[[Collection[str]], Awaitable[Mapping[str, int]]]:
+    """Looks up the newest generation of each of many nodes, 0 for none, for those who hear from many."""
 
     async def look_up(node_ids: Collection[str]) -> Mapping[str, int]:
         async with resources.database.reading() as session:
             return await NodeRepository(session).generations(node_ids)
 
-    return Gathering(look_up)
+    return look_up
 
 
 async def fleet_as_text(resources: ControlResources, link: AgentLink) -> str:
@@ -72,7 +73,7 @@ async def fleet_as_text(resources: ControlResources, link: AgentLink) -> str:
         return await nodes.as_text()
 
 
-def _facts(
+async def _facts(
     request: Request, session: Session, ipam: IpamOf, audit: AuditTrail, publisher: PublisherOf
 ) -> NodeFacts:
     return NodeFacts(NodeRepository(session), ipam, audit, publisher, request.app.state.resources.now)
@@ -89,7 +90,7 @@ class NodeAndFacts:
     facts: NodeFacts
 
 
-def _joined(nodes: Nodes, facts: Facts) -> NodeAndFacts:
+async def _joined(nodes: Nodes, facts: Facts) -> NodeAndFacts:
     return NodeAndFacts(nodes, facts)
 
 

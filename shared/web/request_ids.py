@@ -23,6 +23,12 @@ def current_request_id() -> str:
     return _current.get()
 
 
+def go_on_under(ident: str) -> None:
+    """Work under this id from now on; for a task of its own that does one thing after another."""
+    _current.set(ident)
+    bind_contextvars(request_id=ident)
+
+
 @contextmanager
 def request_id(offered: str | None = None) -> Iterator[str]:
     """Work under the caller's id where it is well formed, else under a new one; logs carry it."""

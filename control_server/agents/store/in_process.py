@@ -130,9 +130,13 @@ class Presence:
 
     def heard(self, node_id: str, at: datetime, heartbeat: Heartbeat | None = None) -> None:
         """Note any message; a heartbeat is kept until the next one."""
-        beat = self._beats.setdefault(node_id, Beat(at))
-        beat.at = max(beat.at, at)
-        beat.heartbeat = heartbeat or beat.heartbeat
+        beat = self._beats.get(node_id)
+        if beat is None:
+            beat = self._beats[node_id] = Beat(at)
+        elif at > beat.at:
+            beat.at = at
+        if heartbeat is not None:
+            beat.heartbeat = heartbeat
 
     def learn(self, node_id: str, at: datetime, heartbeat: Heartbeat | None) -> None:
         """Note what another process has heard; that process also writes it to SQL."""

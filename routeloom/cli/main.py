@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -57,7 +57,8 @@ def lite(
         Path | None, typer.Option(envvar="ROUTELOOM_HOME", help="State directory, created if missing")
     ] = None,
     log_level: Annotated[
-        str, typer.Option(envvar="ROUTELOOM_LOG_LEVEL", help="Least level to log")
+        Literal["DEBUG", "INFO", "WARNING", "ERROR"],
+        typer.Option(envvar="ROUTELOOM_LOG_LEVEL", help="Least level to log", case_sensitive=False),
     ] = "WARNING",
     public_url: Annotated[
         str, typer.Option(envvar="PUBLIC_URL", help="Address of the TLS proxy in front, if there is one")

@@ -14,6 +14,13 @@ class PortTaken(AppError):
     code: ClassVar[str] = "port_taken"
 
 
+class NoLoopback(AppError):
+    """The host has neither 127.0.0.1 nor ::1; bring its loopback up with `ip link set lo up`."""
+
+    kind: ClassVar[Kind] = Kind.UNAVAILABLE
+    code: ClassVar[str] = "no_loopback"
+
+
 class PublicUrlRefused(AppError):
     """The public address is not one that passkeys and cookies work at."""
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Generic, NoReturn, Protocol, TypeVar
 import typer
 from fastapi import FastAPI
 from pydantic import ValidationError
+from sqlalchemy.exc import OperationalError
 
 from shared.database import Database, DatabaseSettings, open_database
 from shared.database.migrations import current_revision, head_revision, upgrade
@@ -141,6 +142,9 @@ def run(work: Awaitable[None], *, serving: bool = False) -> None:
     except RuntimeStateConfigurationError as refusal:
         typer.echo(str(refusal), err=True)
         raise typer.Exit(EXIT_CONFIGURATION) from None
+    except OperationalError as error:  # such as a full disk: what was not committed is as it was
+        typer.echo(f"The database does not work: {error.orig}.", err=True)
+        raise typer.Exit(EXIT_UNAVAILABLE) from None
     except OSError as error:
         typer.echo(f"{error.filename or 'routeloom'}: {error.strerror or error}", err=True)
         raise typer.Exit(EXIT_UNAVAILABLE) from None

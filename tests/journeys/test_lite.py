@@ -138,3 +138,27 @@ def test_it_needs_no_network(tmp_path: Path) -> None:
     with namespace() as apart, lite(tmp_path / "home", prefix=apart.prefix) as started:
         done = started.run("probe", "ping", "--node", "demo", "--count", "1", "127.0.0.1")
         assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 3 MB that is full."""
+    place = tmp_path / "small"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", place], check=True)
+    try:
+        (place / "fill").write_bytes(b"\0" * 2_900_000)
+        yield place
+    finally:
+        subprocess.run(["umount", "--lazy", place], check=True)
+
+
+def test_a_full_disk_is_one_sentence_and_damages_nothing(small: Path) -> None:
+    refused = attempt("--port", "0", "--home", str(small / "home"))
+    assert refused.returncode == 69
+    assert "full" in refused.stderr or "No space left" in refused.stderr
+    assert len(refused.stderr.strip().splitlines()) == 1
+    (small / "fill").unlink()
+    subprocess.run(["mount", "-o", "remount,size=200m", small], check=True)
+    with lite(small / "home") as started:
+        assert started.run("nodes", "list").returncode == 0

@@ -1,6 +1,9 @@
 """Parts of Lite and of the command line that need no server."""
 
+import errno
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +12,7 @@ from typer.testing import CliRunner
 
 from routeloom.cli.main import app
 from routeloom.lite.dispatcher import Dispatcher
-from routeloom.lite.errors import HomeNotOurs, HomeNotWritable, PortTaken
+from routeloom.lite.errors import HomeNotOurs, HomeNotWritable, NoLoopback, PortTaken
 from routeloom.lite.home import Home, default_home
 from routeloom.lite.local_agent import what_came_of
 from routeloom.lite.ports import listen_on_loopback
@@ -25,6 +28,46 @@ def test_loopback_is_listened_to_in_both_families_on_one_port() -> None:
     finally:
         for each in listeners:
             each.close()
+
+
+@pytest.mark.parametrize("missing", [socket.AF_INET, socket.AF_INET6])
+def test_a_host_may_have_a_loopback_of_one_family_only(
+    missing: socket.AddressFamily, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = socket.socket
+
+    def open_one(family: socket.AddressFamily, *arguments: int) -> socket.socket:
+        if family is missing:
+            raise OSError(errno.EAFNOSUPPORT, "Address family not supported by protocol")
+        return opened(family, *arguments)
+
+    monkeypatch.setattr("routeloom.lite.ports.socket.socket", open_one)
+    (only,) = listen_on_loopback(0)
+    only.close()
+    assert only.family is not missing
+
+
+def test_a_host_without_any_loopback_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: int) -> socket.socket:
+        raise OSError(errno.EAFNOSUPPORT, "Address family not supported by protocol")
+
+    monkeypatch.setattr("routeloom.lite.ports.socket.socket", refuse)
+    with pytest.raises(NoLoopback, match="lo up"):
+        listen_on_loopback(0)
+
+
+def test_a_level_of_logs_that_is_none_is_a_wrong_option() -> None:
+    done = CliRunner().invoke(app, ["lite", "--log-level", "nonsense"])
+    assert done.exit_code == 2
+    assert "log-level" in done.stderr
+
+
+@pytest.mark.processes
+def test_what_the_operating_system_refuses_is_one_sentence() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "routeloom", "--help"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (69, "routeloom: No space left on device.\n")
 
 
 def test_a_taken_port_names_the_remedy() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from registry_server.mirror.errors import RepositoryBroken, UpstreamUnavailable
 from registry_server.mirror.rules.output import redact
@@ -103,6 +104,7 @@ class Git:
                 beside.cancel()
                 await _end(process)
                 await printing.settle()
+                await _ended(beside)
         finally:
             os.close(ours)
 
@@ -164,6 +166,13 @@ async def _collect(stream: asyncio.StreamReader | None, most_bytes: int | None) 
         elif len(pieces) > most_bytes:
             raise RepositoryBroken(f"git printed more than {most_bytes} bytes")
     return bytes(pieces)
+
+
+async def _ended(beside: asyncio.Future[Any]) -> None:
+    """Wait for what was cancelled, and look at what became of it, so that nobody is told that none did."""
+    await asyncio.wait([beside])
+    if not beside.cancelled():
+        beside.exception()
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

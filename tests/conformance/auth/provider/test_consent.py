@@ -77,6 +77,20 @@ async def test_a24_a_question_is_void_when_the_client_may_not_have_it_any_more(
     assert await provider.grants(ada) == []
 
 
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "Start again in the application."), ("zh-Hans", "请在应用中重新开始")]
+)
+async def test_a24_whoever_goes_back_and_answers_again_is_told_what_to_do(
+    provider: Provider, ada: Person, language: str, said: str
+) -> None:
+    page = await provider.authorize(ada, Pkce(), SHOP)
+    await provider.agree(ada, page)
+    ada.browser.headers["Accept-Language"] = language
+    again = await provider.agree(ada, page)
+    assert again.status_code == 410
+    assert said in again.text
+
+
 async def test_a24_the_answer_needs_the_token_of_the_page(provider: Provider, ada: Person) -> None:
     eve = await provider.person()
     await provider.authorize(eve, Pkce(), SHOP)

@@ -30,7 +30,7 @@ def open_link(resources: ControlResources, switchboard: Switchboard) -> AgentLin
     )
 
 
-def _link(request: Request) -> AgentLink:
+async def _link(request: Request) -> AgentLink:
     link: AgentLink = request.app.state.agent_link
     return link
 
@@ -43,7 +43,7 @@ def directory(session: AsyncSession, link: AgentLink) -> AgentDirectory:
     return AgentDirectory(AgentRepository(session), link)
 
 
-def _directory(session: Session, link: Link) -> AgentDirectory:
+async def _directory(session: Session, link: Link) -> AgentDirectory:
     return AgentDirectory(AgentRepository(session), link)
 
 

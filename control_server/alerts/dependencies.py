@@ -15,7 +15,7 @@ from shared.web.principals import Require
 from shared.web.transactions import Session
 
 
-def _desk(request: Request, session: Session, audit: AuditTrail) -> AlertDesk:
+async def _desk(request: Request, session: Session, audit: AuditTrail) -> AlertDesk:
     resources: ControlResources = request.app.state.resources
     alerts = AlertRepository(session)
     outbox = Outbox(alerts, resources.durable, resources.now)

@@ -21,7 +21,7 @@ def token_gate(resources: ControlResources) -> TokenGate:
     return TokenGate(resources.database, limits, resources.now)
 
 
-def _api_tokens(request: Request, session: Session) -> ApiTokenService:
+async def _api_tokens(request: Request, session: Session) -> ApiTokenService:
     return ApiTokenService(ApiTokenRepository(session), request.app.state.resources.now)
 
 

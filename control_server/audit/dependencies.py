@@ -24,12 +24,12 @@ def audit_service(session: AsyncSession, now: Clock, from_address: str = "") -> 
     return Audit(AuditRepository(session, AuditEvent), now, from_address)
 
 
-def _audit(request: Request, session: Session) -> Audit:
+async def _audit(request: Request, session: Session) -> Audit:
     address = request.client.host if request.client else ""
     return audit_service(session, request.app.state.resources.now, address)
 
 
-def _export(request: Request) -> AuditExport:
+async def _export(request: Request) -> AuditExport:
     resources: ControlResources = request.app.state.resources
 
     @asynccontextmanager

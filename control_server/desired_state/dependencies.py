@@ -47,7 +47,7 @@ from shared.web.principals import Require
 _State = Annotated[RedisRuntimeClient, Depends(get_redis_runtime_client)]
 
 
-def _previews(request: Request, link: Link, state: _State) -> PreviewService:
+async def _previews(request: Request, link: Link, state: _State) -> PreviewService:
     resources: ControlResources = request.app.state.resources
     store = PreviewStore(state, resources.settings.runtime_state.preview_ttl)
     return PreviewService(lambda: reading_nodes(resources, link), store, resources.now)
@@ -168,7 +168,9 @@ def open_publishing(resources: ControlResources, link: AgentLink) -> Publishing:
     return Publishing(resources, link, ring)
 
 
-def _generations(request: Request, writing: WritingOf, facts: Facts, seen: ObservationsOf) -> Generations:
+async def _generations(
+    request: Request, writing: WritingOf, facts: Facts, seen: ObservationsOf
+) -> Generations:
     publishing: Publishing = request.app.state.publishing
     rows, peerings = GenerationRepository(writing.session), publishing.peerings(writing.session)
     states = publishing.states()
@@ -186,7 +188,7 @@ class GenerationDesk:
     generations: Generations
 
 
-def _shelf(nodes: Nodes, generations: GenerationsOf) -> GenerationDesk:
+async def _shelf(nodes: Nodes, generations: GenerationsOf) -> GenerationDesk:
     return GenerationDesk(nodes, generations)
 
 

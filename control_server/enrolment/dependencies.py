@@ -16,7 +16,7 @@ from shared.web.principals import Require
 from shared.web.transactions import Session
 
 
-def _enrolments(
+async def _enrolments(
     request: Request, session: Session, nodes: Nodes, agents: Agents, audit: AuditTrail
 ) -> EnrolmentService:
     now = request.app.state.resources.now

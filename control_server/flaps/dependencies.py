@@ -52,7 +52,7 @@ def watch_of(resources: ControlResources) -> FlapWatch:
     return FlapWatch(resources.database, flap_service(resources), resources.now)
 
 
-def _flaps(request: Request) -> FlapService:
+async def _flaps(request: Request) -> FlapService:
     return flap_service(request.app.state.resources)
 
 
@@ -61,11 +61,11 @@ FlapReader = Annotated[Principal, Depends(Require(Scope.FLEET_READ))]
 FlapWriter = Annotated[Principal, Depends(Require(Scope.FLEET_WRITE))]
 
 
-def _exports(flaps: Flaps) -> FlapExport:
+async def _exports(flaps: Flaps) -> FlapExport:
     return FlapExport(flaps)
 
 
-def _muting(session: Session, flaps: Flaps, audit: AuditTrail) -> FlapMuting:
+async def _muting(session: Session, flaps: Flaps, audit: AuditTrail) -> FlapMuting:
     return FlapMuting(flaps, FlapMutes(session), IncidentLedger.within(session), audit)
 
 

@@ -72,7 +72,7 @@ def health_retention(resources: ControlResources) -> HealthRetention:
     return HealthRetention(resources.database, resources.settings.keep.health, resources.now)
 
 
-def _health(request: Request) -> HealthService:
+async def _health(request: Request) -> HealthService:
     # One for the whole application: it remembers what it has read and judged.
     healths: NodeHealths = request.app.state.node_healths
     return healths.health

@@ -15,7 +15,7 @@ from shared.web.principals import Require
 from shared.web.transactions import Session
 
 
-def _desk(session: Session, alerts: Alerts) -> IncidentDesk:
+async def _desk(session: Session, alerts: Alerts) -> IncidentDesk:
     return IncidentDesk(IncidentRepository(session), alerts)
 
 

@@ -20,7 +20,7 @@ def ipam(session: AsyncSession, audit: Audit, now: Clock) -> Ipam:
     return Ipam(IpamRepository(session), audit, now)
 
 
-def _ipam(request: Request, session: Session, audit: AuditTrail) -> Ipam:
+async def _ipam(request: Request, session: Session, audit: AuditTrail) -> Ipam:
     return ipam(session, audit, request.app.state.resources.now)
 
 

@@ -13,7 +13,7 @@ from shared.kernel.principal import Principal, Scope
 from shared.web.principals import Require
 
 
-def _desk(request: Request) -> JobDesk:
+async def _desk(request: Request) -> JobDesk:
     resources: ControlResources = request.app.state.resources
     address = request.client.host if request.client else ""
     return JobDesk(

@@ -26,11 +26,11 @@ def learned(session: AsyncSession) -> LearnedBook:
     return LearnedBook(LearnedRepository(session))
 
 
-def _neighbours(request: Request) -> Neighbours:
+async def _neighbours(request: Request) -> Neighbours:
     return neighbours(request.app.state.resources)
 
 
-def _learned(session: Session) -> LearnedBook:
+async def _learned(session: Session) -> LearnedBook:
     return learned(session)
 
 

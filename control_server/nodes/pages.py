@@ -36,7 +36,7 @@ Sorting = Literal["name", "-name", "state", "-state", "seen", "-seen"]
 StateWanted = Literal["", "ok", "degraded", "stale", "down", "unknown", "maintenance"]
 
 
-def _query(
+async def _query(
     q: Annotated[str, Query(max_length=100)] = "",
     state: StateWanted = "",
     sort: Sorting = "state",

@@ -17,11 +17,11 @@ def observations(session: AsyncSession) -> Observations:
     return Observations(ObservationRepository(session))
 
 
-def _observations(session: Session) -> Observations:
+async def _observations(session: Session) -> Observations:
     return observations(session)
 
 
-def _listening(request: Request) -> Listening:
+async def _listening(request: Request) -> Listening:
     resources = request.app.state.resources
     return Listening(resources.database, resources.now, request.app.state.report_observers)
 

@@ -34,7 +34,7 @@ SESSION_COOKIE = "__Host-rl_control"
 LOGIN_COOKIE = "__Host-rl_login"
 
 
-def _operators(request: Request, session: Session, audit: AuditTrail) -> OperatorService:
+async def _operators(request: Request, session: Session, audit: AuditTrail) -> OperatorService:
     resources: ControlResources = request.app.state.resources
     return OperatorService(OperatorRepository(session), audit, resources.settings.sessions, resources.now)
 
@@ -94,7 +94,7 @@ def login_store(resources: ControlResources) -> LoginStore:
     return LoginsWithFallback(KvLogins(resources.kv, resources.now), sql)
 
 
-def _sign_in(request: Request) -> SignIn:
+async def _sign_in(request: Request) -> SignIn:
     state = request.app.state
     resources: ControlResources = state.resources
     provider: Provider = state.provider

@@ -27,12 +27,12 @@ from control_server.policy.dependencies import Reader, Writer, WritingOf
 from shared.kernel.clock import Clock
 
 
-def _peerings(writing: WritingOf, nodes: Nodes, agents: Agents, ipam: IpamOf) -> Peerings:
+async def _peerings(writing: WritingOf, nodes: Nodes, agents: Agents, ipam: IpamOf) -> Peerings:
     rows = PeeringRepository(writing.session)
     return Peerings(rows, nodes, agents, ipam, writing.audit, writing.publisher, writing.now)
 
 
-def _links(writing: WritingOf, nodes: Nodes, ipam: IpamOf) -> Links:
+async def _links(writing: WritingOf, nodes: Nodes, ipam: IpamOf) -> Links:
     rows = PeeringRepository(writing.session)
     return Links(rows, nodes, ipam, writing.audit, writing.publisher, writing.now)
 
@@ -113,7 +113,7 @@ PeeringsOf = Annotated[Peerings, Depends(_peerings)]
 LinksOf = Annotated[Links, Depends(_links)]
 
 
-def _relations(peerings: PeeringsOf, links: LinksOf) -> tuple[Peerings, Links]:
+async def _relations(peerings: PeeringsOf, links: LinksOf) -> tuple[Peerings, Links]:
     return peerings, links
 
 
@@ -131,7 +131,7 @@ class PeeringDesk:
     learned: LearnedBook
 
 
-def _desk(writers: RelationsOf, nodes: Nodes, seen: ObservationsOf, book: LearnedOf) -> PeeringDesk:
+async def _desk(writers: RelationsOf, nodes: Nodes, seen: ObservationsOf, book: LearnedOf) -> PeeringDesk:
     peerings, links = writers
     return PeeringDesk(peerings, links, nodes, seen, book)
 

@@ -86,7 +86,7 @@ class Versions:
         tag(self.response, version)
 
 
-def _read_version(
+async def _read_version(
     request: Request,
     response: Response,
     if_match: Annotated[
@@ -136,14 +136,16 @@ class Writing:
     now: Clock
 
 
-def _writing(request: Request, session: Session, audit: AuditTrail, publisher: PublisherOf) -> Writing:
+async def _writing(request: Request, session: Session, audit: AuditTrail, publisher: PublisherOf) -> Writing:
     return Writing(session, audit, publisher, request.app.state.resources.now)
 
 
 WritingOf = Annotated[Writing, Depends(_writing)]
 
 
-def _policy(request: Request, session: Session, audit: AuditTrail, publisher: PublisherOf) -> PolicyService:
+async def _policy(
+    request: Request, session: Session, audit: AuditTrail, publisher: PublisherOf
+) -> PolicyService:
     return PolicyService(PolicyRepository(session), audit, publisher, request.app.state.resources.now)
 
 

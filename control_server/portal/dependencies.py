@@ -50,7 +50,7 @@ class PulseStream:
             yield sse(word, {})
 
 
-def _pulse(request: Request) -> PulseStream:
+async def _pulse(request: Request) -> PulseStream:
     return PulseStream(request.app.state.fleet_pulse)
 
 
@@ -62,7 +62,7 @@ def _watched(request: Request) -> list[tuple[Cache, TierProber]]:
     return [(tier.cache, tier.prober) for tier in watched.tiers]
 
 
-def _dashboard(
+async def _dashboard(
     request: Request, health: Health, incidents: Incidents, traffic: Traffic, routing: Routing
 ) -> DashboardService:
     return DashboardService(health, incidents, traffic, routing, _watched(request))
@@ -71,13 +71,13 @@ def _dashboard(
 DashboardOf = Annotated[DashboardService, Depends(_dashboard)]
 
 
-def _tabs(
+async def _tabs(
     nodes: Nodes, observations: ObservationsOf, health: Health, flaps: Flaps, incidents: Incidents
 ) -> NodeTabs:
     return NodeTabs(nodes, observations, health, flaps, incidents)
 
 
-def _measures(nodes: Nodes, routing: Routing, traffic: Traffic) -> NodeMeasures:
+async def _measures(nodes: Nodes, routing: Routing, traffic: Traffic) -> NodeMeasures:
     return NodeMeasures(nodes, routing, traffic)
 
 
@@ -88,14 +88,14 @@ Measures = Annotated[NodeMeasures, Depends(_measures)]
 TiersReader = Annotated[Principal, Depends(Require(Scope.TIERS_READ))]
 
 
-def _tiers(request: Request) -> TierService:
+async def _tiers(request: Request) -> TierService:
     return TierService(_watched(request), REGISTRY)
 
 
 Tiers = Annotated[TierService, Depends(_tiers)]
 
 
-def _recent(probes: Probes) -> LatestProbes:
+async def _recent(probes: Probes) -> LatestProbes:
     async def latest() -> Sequence[ProbeSummary]:
         return (await probes.list_page(ProbeFilter(), None, _SHOWN)).items
 

@@ -27,7 +27,7 @@ FleetReader = Annotated[Principal, Depends(Require(Scope.FLEET_READ))]
 ProbeRunner = Annotated[Principal, Depends(Require(Scope.PROBES_RUN))]
 
 
-def _runs(request: Request) -> ProbeRuns:
+async def _runs(request: Request) -> ProbeRuns:
     runs: ProbeRuns = request.app.state.probe_runs
     return runs
 
@@ -35,14 +35,14 @@ def _runs(request: Request) -> ProbeRuns:
 Runs = Annotated[ProbeRuns, Depends(_runs)]
 
 
-def _reader(runs: Runs) -> ProbeReader:
+async def _reader(runs: Runs) -> ProbeReader:
     return runs.reader
 
 
 Reader = Annotated[ProbeReader, Depends(_reader)]
 
 
-def _probes(session: Session, nodes: Nodes, runs: Runs, audit: AuditTrail) -> ProbeService:
+async def _probes(session: Session, nodes: Nodes, runs: Runs, audit: AuditTrail) -> ProbeService:
     return ProbeService(ProbeRepository(session), nodes, runs, audit, runs.now)
 
 

@@ -41,11 +41,11 @@ def route_retention(resources: ControlResources) -> RouteRetention:
     return RouteRetention(resources.database, resources.settings.keep.route_changes, resources.now)
 
 
-def _routing(request: Request) -> RoutingService:
+async def _routing(request: Request) -> RoutingService:
     return routing_service(request.app.state.resources)
 
 
-def _keeper(request: Request) -> TableKeeper:
+async def _keeper(request: Request) -> TableKeeper:
     keeper: TableKeeper = request.app.state.table_keeper
     return keeper
 
@@ -62,21 +62,21 @@ class RoutingDesk:
     nodes: NodeService
 
 
-def _desk(routing: Routing, nodes: Nodes) -> RoutingDesk:
+async def _desk(routing: Routing, nodes: Nodes) -> RoutingDesk:
     return RoutingDesk(routing, nodes)
 
 
 Desk = Annotated[RoutingDesk, Depends(_desk)]
 
 
-def _register(request: Request, session: Session, ipam: IpamOf) -> PeeringRegister:
+async def _register(request: Request, session: Session, ipam: IpamOf) -> PeeringRegister:
     return peering_register(session, ipam, request.app.state.resources.now)
 
 
 Register = Annotated[PeeringRegister, Depends(_register)]
 
 
-def _exposition(
+async def _exposition(
     session: Session, nodes: Nodes, observations: ObservationsOf, traffic: Traffic, register: Register
 ) -> FleetExposition:
     return FleetExposition(nodes, observations, NumbersRepository(session), traffic, register)

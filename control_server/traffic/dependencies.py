@@ -33,11 +33,11 @@ def traffic_retention(resources: ControlResources) -> TrafficRetention:
     return TrafficRetention(resources.database, keep.traffic_fine, keep.traffic_coarse, resources.now)
 
 
-def _traffic(request: Request, session: Session) -> TrafficService:
+async def _traffic(request: Request, session: Session) -> TrafficService:
     return traffic_service(session, request.app.state.resources)
 
 
-def _keeper(request: Request) -> SampleKeeper:
+async def _keeper(request: Request) -> SampleKeeper:
     return sample_keeper(request.app.state.resources)
 
 
@@ -53,7 +53,7 @@ class TrafficDesk:
     nodes: NodeService
 
 
-def _desk(traffic: Traffic, nodes: Nodes) -> TrafficDesk:
+async def _desk(traffic: Traffic, nodes: Nodes) -> TrafficDesk:
     return TrafficDesk(traffic, nodes)
 
 

@@ -35,9 +35,14 @@ def form(address: str, fields: dict[str, str], headers: dict[str, str]) -> bytes
     return ("\r\n".join(lines) + "\r\n\r\n" + body).encode()
 
 
-def get(address: str) -> bytes:
+def get(address: str, headers: dict[str, str] | None = None) -> bytes:
     parts = urlsplit(address)
-    return f"GET {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode()
+    lines = [
+        f"GET {parts.path} HTTP/1.1",
+        f"Host: {parts.netloc}",
+        *(f"{name}: {value}" for name, value in (headers or {}).items()),
+    ]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
 def processor_seconds(pid: int) -> float:

@@ -11,15 +11,24 @@ from __future__ import annotations
 
 import zlib
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import inspect, text
+
+from shared.kernel.errors import AppError, Kind
 
 if TYPE_CHECKING:
     from alembic.config import Config
     from sqlalchemy import Connection, MetaData
 
     from shared.database.engine import Database
+
+
+class SchemaNewer(AppError):
+    """The database was written by a newer version."""
+
+    kind: ClassVar[Kind] = Kind.UNAVAILABLE
+    code: ClassVar[str] = "schema_newer"
 
 
 _REVISIONS = "alembic_version"
@@ -58,7 +67,22 @@ def _upgrade(connection: Connection, package: str) -> None:
 
     config = _config(package)
     config.attributes["connection"] = connection
+    _check_known(connection, config, package)
     command.upgrade(config, "head")
+
+
+def _check_known(connection: Connection, config: Config, package: str) -> None:
+    from alembic.script import ScriptDirectory  # noqa: PLC0415 - see above
+    from alembic.util import CommandError  # noqa: PLC0415 - see above
+
+    stored = _stored_revision(connection)
+    try:
+        ScriptDirectory.from_config(config).get_revisions(stored or ())
+    except CommandError:
+        raise SchemaNewer(
+            f"The database of {package} is at revision {stored}, which this version does not know; nothing"
+            " was changed. Use the newer version that wrote it, or another database."
+        ) from None
 
 
 async def current_revision(database: Database) -> str | None:

@@ -12,7 +12,13 @@ import pytest
 from sqlalchemy import text
 
 from shared.database import Database
-from shared.database.migrations import current_revision, head_revision, schema_differences, upgrade
+from shared.database.migrations import (
+    SchemaNewer,
+    current_revision,
+    head_revision,
+    schema_differences,
+    upgrade,
+)
 from shared.testing.waiting import wait_until
 
 SLOW = "tests.integration.database.slow_service"
@@ -49,6 +55,15 @@ async def test_a_process_killed_in_a_migration_leaves_the_schema_whole(
     await upgrade(database, SLOW)
     assert await current_revision(database) == "second"
     assert await tables_named(database, wanted) == wanted
+
+
+async def test_a_database_of_a_newer_version_is_left_alone_with_a_sentence(database: Database) -> None:
+    await upgrade(database, SLOW)
+    async with database.transaction() as session:
+        await session.execute(text("UPDATE alembic_version SET version_num = 'third'"))
+    with pytest.raises(SchemaNewer, match="revision third"):
+        await upgrade(database, SLOW)
+    assert await current_revision(database) == "third"
 
 
 async def test_two_processes_may_migrate_at_once(database_url: str, database: Database) -> None:

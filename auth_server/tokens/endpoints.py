@@ -116,7 +116,10 @@ async def _presented(request: Request) -> Presented:
     """The one access token of the request (RFC 6750, section 2; RFC 9449, section 7). Raises BearerError."""
     if "access_token" in request.query_params:
         raise BearerMalformed
-    scheme, _, sent = request.headers.get("authorization", "").partition(" ")
+    headers = request.headers.getlist("authorization")
+    if len(headers) > 1:
+        raise BearerMalformed
+    scheme, _, sent = "".join(headers).partition(" ")
     found = [sent.strip()] if scheme.lower() in {"bearer", "dpop"} else []
     if media_type_of(request) == FORM:
         form = parse_parameters(await read_body(request))

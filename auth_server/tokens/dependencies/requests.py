@@ -10,7 +10,7 @@ from fastapi import Depends, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from auth_server.clients.dependencies import Form, client_gate
-from auth_server.clients.errors import OAuthError, ServerUnavailable
+from auth_server.clients.errors import InvalidRequest, OAuthError, ServerUnavailable
 from auth_server.clients.models import Client
 from auth_server.clients.rules.parameters import Parameters, read_credentials
 from auth_server.clients.schemas import OpenIdScope
@@ -90,7 +90,10 @@ async def authenticated(request: Request, form: Parameters) -> Client:
     Raises OAuthError.
     """
     await keys_made(request)
-    credentials, address = read_credentials(request.headers.get("authorization"), form), address_of(request)
+    sent = request.headers.getlist("authorization")
+    if len(sent) > 1:
+        raise InvalidRequest("Authenticate once: there are two Authorization headers.")
+    credentials, address = read_credentials(sent[0] if sent else None, form), address_of(request)
     if credentials.assertion is not None:
         async with writing(request) as services:
             return await services.clients.authenticate(credentials, address)

@@ -13,6 +13,7 @@ from auth_server.tokens.errors import InvalidScope
 from auth_server.tokens.schemas import Answer, Family, LiveGrant, RefreshState, TokenRequest
 from auth_server.tokens.service.minting import Minter
 from shared.kernel.clock import Clock
+from shared.kernel.principal import Role
 from shared.kernel.secrets import mint
 
 
@@ -53,8 +54,9 @@ class Successors:
         """What follows on the token of this hash. Raises InvalidScope."""
         grant = family.grant
         wanted, key = asked.form.get("scope"), asked.key_thumbprint
-        scopes = wanted.split() if wanted else grant.scopes
-        if not set(scopes) <= set(grant.scopes):
+        asked_for = set(wanted.split() if wanted else grant.scopes)
+        scopes = [scope for scope in grant.scopes if scope in asked_for]
+        if not asked_for <= set(grant.scopes) or not rules.scopes_for(Role(family.account.role), scopes):
             raise InvalidScope
         answer = await self.minter.answer(family, client, scopes, key=key)
         answer["refresh_token"], token = self.new(grant, client, key)

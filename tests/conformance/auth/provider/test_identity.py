@@ -91,6 +91,7 @@ async def test_i6_one_transport_and_never_the_address(provider: Provider, ada: P
         await provider.http.get("/auth/userinfo", params=asked, headers=bearer(token)),
         await provider.http.post("/auth/userinfo", data=asked, headers=bearer(token)),
         await provider.http.post("/auth/userinfo", data={"access_token": [token, token]}),
+        await provider.http.get("/auth/userinfo", headers=[*bearer(token).items()] * 2),
     ):
         assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
 

@@ -3,7 +3,9 @@
 import asyncio
 
 import pytest
+from sqlalchemy import update
 
+from auth_server.accounts.models import Account
 from auth_server.authorization.dependencies import authorization_service
 from auth_server.sessions.service import PASSKEY
 from shared.kernel.principal import SYSTEM, Role
@@ -134,6 +136,18 @@ async def test_e6_fewer_scopes_for_once_and_never_more(provider: Provider, ada: 
     assert (await provider.read(narrow["access_token"]))["scope"] == "openid"
     whole = (await provider.refresh(narrow["refresh_token"])).json()
     assert whole["scope"] == "openid profile offline_access fleet:read"
+    twice = (await provider.refresh(whole["refresh_token"], scope="profile openid openid")).json()
+    assert twice["scope"] == "openid profile"
+
+
+async def test_e6_a_role_that_gives_none_of_the_scopes_any_more_gets_no_token(provider: Provider) -> None:
+    person = await provider.person(Role.OPERATOR)
+    token = (await provider.tokens(person, scope="fleet:write offline_access"))["refresh_token"]
+    async with provider.resources.database.transaction() as session:
+        statement = update(Account).where(Account.id == person.account_id).values(role=Role.VIEWER)
+        await session.execute(statement)
+    answer = await provider.refresh(token, scope="fleet:write")
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_scope")
 
 
 async def test_e8_an_access_token_lives_its_own_life(provider: Provider, ada: Person) -> None:

@@ -164,6 +164,13 @@ async def test_d7_two_ways_at_once(provider: Provider) -> None:
     assert named_twice_the_same.json()["error"] == "invalid_grant"
 
 
+async def test_d7_two_headers_at_once(provider: Provider) -> None:
+    headers = [*basic(SHOP, SHOP_SECRET).items()] * 2
+    for path in PATHS:
+        answer = await provider.http.post(path, data={"token": "x"}, headers=headers)
+        assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
+
+
 async def test_d8_both_halves_of_basic_are_decoded(provider: Provider) -> None:
     client_id, secret = "a:b c%+&", 'p:%2B +"é'
     await provider.register(secret, client_id=client_id)

@@ -13,7 +13,7 @@ from functools import wraps
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from sqlalchemy import JSON, Index, bindparam, func, insert, select
+from sqlalchemy import JSON, ColumnElement, Index, bindparam, func, insert, select
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
@@ -43,11 +43,16 @@ class Base(DeclarativeBase):
     type_annotation_map = ANNOTATIONS
 
 
-def trigrams(name: str, column: str) -> Index:
-    """An index for searches inside a text, on PostgreSQL alone."""
-    operators = {column: "gin_trgm_ops"}
+def trigrams(name: str, column: str | ColumnElement[str]) -> Index:
+    """An index for searches inside a text, on PostgreSQL alone.
+
+    Of a column that is also looked up whole, give an expression: PostgreSQL takes this index for equality as
+    well, which costs milliseconds a name where a plain index costs microseconds.
+    """
+    named = column if isinstance(column, str) else column.label("searched")
+    operators = {column if isinstance(column, str) else "searched": "gin_trgm_ops"}
     return Index(
-        name, column, postgresql_using="gin", postgresql_ops=operators, info={ONLY_ON: "postgresql"}
+        name, named, postgresql_using="gin", postgresql_ops=operators, info={ONLY_ON: "postgresql"}
     ).ddl_if(dialect="postgresql")
 
 

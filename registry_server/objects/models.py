@@ -6,7 +6,7 @@ than the whole load.
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Index, Integer, LargeBinary, text
+from sqlalchemy import BigInteger, Index, Integer, LargeBinary, column, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from registry_server.tables import Base, trigrams
@@ -21,7 +21,7 @@ class ObjectRow(Base):
     __tablename__ = "objects"
     __table_args__ = (
         Index("ix_objects_folded_class", "folded", "object_class"),
-        trigrams("ix_objects_folded_trigrams", "folded"),
+        trigrams("ix_objects_folded_trigrams", func.lower(column("folded"))),
     )
 
     id: Mapped[int] = mapped_column(_ROW_ID, primary_key=True, autoincrement=False)

@@ -76,7 +76,7 @@ class SearchRepository:
 def _has(word: str) -> ColumnElement[bool]:
     """In the key or in the text: asked apart, so that each can be answered by its own index."""
     keyed = aliased(ObjectRow)
-    in_key = select(keyed.id).where(keyed.folded.contains(word, autoescape=True))
+    in_key = select(keyed.id).where(func.lower(keyed.folded).contains(word, autoescape=True))
     in_text = select(TextRow.object_id).where(TextRow.body.contains(word, autoescape=True))
     return ObjectRow.id.in_(in_key.union_all(in_text))
 

@@ -27,18 +27,23 @@ class Seal:
     """Encrypts and authenticates texts (AES-256-GCM) for one purpose each."""
 
     key: bytes = field(repr=False)
+    _cipher: AESGCM = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Prepare the key once."""
+        object.__setattr__(self, "_cipher", AESGCM(self.key))
 
     def close(self, text: str, purpose: str) -> str:
         """Seal a text; it opens for the same purpose only."""
         nonce = secrets.token_bytes(_NONCE)
-        sealed = AESGCM(self.key).encrypt(nonce, text.encode(), purpose.encode())
+        sealed = self._cipher.encrypt(nonce, text.encode(), purpose.encode())
         return base64.urlsafe_b64encode(nonce + sealed).decode()
 
     def open(self, sealed: str, purpose: str) -> str:
         """The text again. Raises SealBroken."""
         raw = base64.urlsafe_b64decode(sealed)
         try:
-            return AESGCM(self.key).decrypt(raw[:_NONCE], raw[_NONCE:], purpose.encode()).decode()
+            return self._cipher.decrypt(raw[:_NONCE], raw[_NONCE:], purpose.encode()).decode()
         except InvalidTag:
             raise SealBroken from None
 

@@ -83,7 +83,23 @@ class _ValkeyConnection(_Placed, valkey_client.Connection):
 
 
 class _ReadyPool:
-    """Hands out ready connections; the libraries' own checks cost a timer and read what they test."""
+    """Hands out ready connections; the libraries' own checks cost a timer and read what they test.
+
+    Nobody waits here: whoever asks has a turn already, and there are as many turns as connections.
+    """
+
+    async def acquire(self) -> Any:
+        connection = self.get_available_connection()  # type: ignore[attr-defined]
+        try:
+            await self.ensure_connection(connection)
+        except BaseException:
+            await self.release(connection)
+            raise
+        return connection
+
+    async def release(self, connection: Any) -> None:
+        self._in_use_connections.remove(connection)  # type: ignore[attr-defined]
+        self._available_connections.append(connection)  # type: ignore[attr-defined]
 
     async def ensure_connection(self, connection: Any) -> None:
         if connection.is_connected and _is_spoilt(connection):
@@ -91,14 +107,12 @@ class _ReadyPool:
         await connection.connect()
 
 
-class _RedisPool(_ReadyPool, redis_client.BlockingConnectionPool):
-    async def acquire(self) -> Any:
-        return await self.get_connection()  # type: ignore[no-untyped-call]
+class _RedisPool(_ReadyPool, redis_client.ConnectionPool):
+    pass
 
 
-class _ValkeyPool(_ReadyPool, valkey_client.BlockingConnectionPool):
-    async def acquire(self) -> Any:
-        return await self.get_connection("")  # type: ignore[no-untyped-call]
+class _ValkeyPool(_ReadyPool, valkey_client.ConnectionPool):
+    pass
 
 
 @dataclass(frozen=True, slots=True)

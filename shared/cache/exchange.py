@@ -37,8 +37,9 @@ class Transport:
         self._tier = tier
         self._endpoint = endpoint
         self._pool = new_pool(tier, endpoint, pool_size)
-        # The pools wait on a Condition, which in Python 3.11 loses a wake-up when the woken waiter is
-        # cancelled in the same turn. A semaphore in front does not, so nobody ever waits inside the pool.
+        # The libraries' pools that wait do so on a Condition, which in Python 3.11 loses a wake-up when the
+        # woken waiter is cancelled in the same turn. A semaphore does not; behind it a pool is never asked
+        # for more than it has.
         self._slots = asyncio.Semaphore(pool_size)
         self._draining: set[asyncio.Task[None]] = set()
         self.pool_size = pool_size

@@ -90,7 +90,6 @@ def new_pool(tier: Tier, endpoint: Endpoint, size: int) -> Any:
     return library.pool(
         connection_class=library.connection,
         max_connections=size,
-        timeout=None,
         **_connection_options(tier, endpoint),
     )
 

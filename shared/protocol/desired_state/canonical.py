@@ -91,12 +91,14 @@ class _Spellers(dict[type, _Speller]):
         return found
 
 
+_SWITCH: dict[bool, str] = {True: "true", False: "false"}
+_NOTHING: dict[None, str] = {None: "null"}
 _SPELLERS = _Spellers(
     {
         str: encode_basestring,
         int: int.__repr__,
-        bool: {True: "true", False: "false"}.__getitem__,
-        type(None): {None: "null"}.__getitem__,
+        bool: _SWITCH.__getitem__,
+        type(None): _NOTHING.__getitem__,
         tuple: _list,
         list: _list,
         **dict.fromkeys(

@@ -7,7 +7,6 @@ of them: here a header is encoded once for a key and a type. Everything that is 
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -17,12 +16,12 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
+from pydantic_core import to_json
 
 from auth_server.signing_keys.schemas import OpenedKey
 
 #: More than keys and types that are used at the same time.
 _HEADERS = 64
-_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _ECDSA = ECDSA(SHA256())
 #: Bytes of each half of an ES256 signature.
 _HALF = 32
@@ -32,7 +31,7 @@ def sign_compact(signer: OpenedKey, claims: Mapping[str, Any], typ: str) -> str:
     """The claims as a token of this type, signed by this key."""
     signed = b"%b.%b" % (
         _header(signer.algorithm, signer.kid, typ),
-        _base64url(_JSON.encode(claims).encode()),
+        _base64url(to_json(claims)),
     )
     return (b"%b.%b" % (signed, _base64url(_signature(signer, signed)))).decode()
 
@@ -48,7 +47,7 @@ def _signature(signer: OpenedKey, signed: bytes) -> bytes:
 
 @lru_cache(maxsize=_HEADERS)
 def _header(algorithm: str, kid: str, typ: str) -> bytes:
-    return _base64url(_JSON.encode({"typ": typ, "alg": algorithm, "kid": kid}).encode())
+    return _base64url(to_json({"typ": typ, "alg": algorithm, "kid": kid}))
 
 
 def _base64url(raw: bytes) -> bytes:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from http import HTTPStatus
-from json import JSONEncoder
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
+from pydantic_core import to_json
 
 from auth_server.clients.dependencies import form_of, media_type_of, read_body, read_form
 from auth_server.clients.errors import OAuthError
@@ -43,7 +43,6 @@ router = APIRouter(tags=["tokens"], route_class=DirectRoute)
 _OF_GRANTS = ("code", "redirect_uri", "code_verifier", "refresh_token", "device_code", "scope")
 
 NEVER_KEPT = {"Cache-Control": "no-store", "Pragma": "no-cache"}
-_JSON = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 #: As they go out, made once: every answer with tokens has them.
 _RAW_HEADERS = tuple(
     (name.lower().encode(), value.encode())
@@ -62,7 +61,7 @@ class TokenResponse(JSONResponse):
 
     def render(self, content: Any) -> bytes:
         """The body."""
-        return _JSON.encode(content).encode()
+        return to_json(content)
 
     def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
         """Those of every such answer, with these."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from pydantic_core import to_json
+
 from auth_server.clients.models import Client
 from auth_server.tokens import rules
 from auth_server.tokens.errors import InvalidScope
@@ -60,7 +62,7 @@ class Successors:
             raise InvalidScope
         answer = await self.minter.answer(family, client, scopes, key=key)
         answer["refresh_token"], token = self.new(grant, client, key)
-        sealed = self.minter.keys.seal.close(json.dumps(answer), _purpose(digest))
+        sealed = self.minter.keys.seal.close(to_json(answer).decode(), _purpose(digest))
         return Successor(answer, token, sealed)
 
     def again(self, row: RefreshState, sealed: str) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import ClassVar
 from urllib.parse import urlsplit
@@ -39,6 +39,22 @@ class WebSettings(BaseModel):
     streams: int = Field(default=2000, ge=1, description="Open event streams of one process")
     log_level: str = Field(default="INFO", pattern="^(DEBUG|INFO|WARNING|ERROR)$")
     log_format: LogFormat = LogFormat.JSON
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _known_networks(cls, value: str) -> str:
+        for named in filter(None, (part.strip() for part in value.split(","))):
+            try:
+                everybody = ip_network(named).prefixlen == 0
+            except ValueError:
+                everybody = named == "*"
+                if not everybody:
+                    message = f"{named} is no address or network; name your proxy's, such as 192.0.2.1"
+                    raise ValueError(message) from None
+            if everybody:
+                message = f"{named} would let everybody choose the address that counts; name your proxy's"
+                raise ValueError(message)
+        return value
 
     @field_validator("public_url")
     @classmethod

@@ -106,6 +106,17 @@ def test_a_public_url_that_cannot_work_is_refused_with_the_reason(url: str) -> N
         WebSettings(public_url=url)
 
 
+@pytest.mark.parametrize("proxies", ["*", "10.0.0.1, *", "0.0.0.0/0", "::/0", "proxy.example", "10.0.0.7/8"])
+def test_proxies_that_nobody_could_tell_from_others_are_refused(proxies: str) -> None:
+    with pytest.raises(ValidationError, match="name your proxy's"):
+        WebSettings(public_url="http://localhost:8420", trusted_proxies=proxies)
+
+
+@pytest.mark.parametrize("proxies", ["", "127.0.0.1,::1", "192.168.242.64/26, fd42::1", "10.0.0.0/8"])
+def test_proxies_are_addresses_and_networks(proxies: str) -> None:
+    assert WebSettings(public_url="http://localhost:8420", trusted_proxies=proxies).trusted_proxies == proxies
+
+
 def test_no_secret_reaches_a_log_line() -> None:
     secret = mint("rlg")
     event = drop_secrets(

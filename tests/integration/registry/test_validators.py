@@ -28,6 +28,9 @@ ASKED = {
     "/registry/api/v1/identity/{asn}/{mntner}": "/registry/api/v1/identity/AS4242429901/FOO-MNT",
     "/registry/api/v1/prefix/{prefix:path}": "/registry/api/v1/prefix/172.20.0.0/24",
     "/registry/api/v1/search": "/registry/api/v1/search?q=foo",
+    "/registry/api/v1/connection": (
+        "/registry/api/v1/connection?from_class=aut-num&from_key=AS4242429901&to_class=mntner&to_key=FOO-MNT"
+    ),
     "/registry/api/v1/as-set/{name}": "/registry/api/v1/as-set/AS-FOO",
     "/registry/api/v1/objects/{object_class}": "/registry/api/v1/objects/aut-num",
     "/registry/api/v1/schema/{object_class}": "/registry/api/v1/schema/aut-num",
@@ -36,6 +39,10 @@ ASKED = {
     "/registry/rdap/domain/{name}": "",
     "/registry/rdap/entity/{handle:path}": "/registry/rdap/entity/FOO-MNT",
     "/registry/rdap/{kind}.json": "/registry/rdap/asn.json",
+    "/registry/rdap/entities": "/registry/rdap/entities?handle=FOO*",
+    "/registry/rdap/ips": "/registry/rdap/ips?handle=172.20*",
+    "/registry/rdap/autnums": "/registry/rdap/autnums?handle=AS42424299*",
+    "/registry/rdap/domains": "",
     # Never answers but by a refusal.
     "/registry/rdap/{question:path}": "",
 }

@@ -75,7 +75,7 @@ async def test_a_service_migrates_serves_and_stops(name: str, database_url: str,
     )
     base = f"http://127.0.0.1:{environment[f'ROUTELOOM_{name.upper()}_WEB__PORT']}{SERVICES[name]}"
     try:
-        async with httpx2.AsyncClient(trust_env=False) as client:
+        async with httpx2.AsyncClient(trust_env=False, timeout=60) as client:
 
             async def answers() -> bool:
                 try:

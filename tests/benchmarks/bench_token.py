@@ -27,7 +27,7 @@ from shared.web import csrf
 from tests.benchmarks.http_load import Connection, Rate, form, get, measure, send_all
 from tests.benchmarks.token_servers import ADDRESS, Served, basic, floor, ours, theirs
 
-ROUNDS = 3
+ROUNDS = 7
 CREDENTIALS, CODES = 600, 120
 SAMPLES = 150
 #: (what, ours, theirs, at least)

@@ -93,16 +93,11 @@ class _Spellers(dict[type, _Speller]):
 
 _SWITCH: dict[bool, str] = {True: "true", False: "false"}
 _NOTHING: dict[None, str] = {None: "null"}
-_SPELLERS = _Spellers(
-    {
-        str: encode_basestring,
-        int: int.__repr__,
-        bool: _SWITCH.__getitem__,
-        type(None): _NOTHING.__getitem__,
-        tuple: _list,
-        list: _list,
-        **dict.fromkeys(
-            (IPv4Address, IPv6Address, IPv4Interface, IPv6Interface, IPv4Network, IPv6Network), _address
-        ),
-    }
-)
+_SPELLERS = _Spellers()
+_SPELLERS[str] = encode_basestring
+_SPELLERS[int] = int.__repr__
+_SPELLERS[bool] = _SWITCH.__getitem__
+_SPELLERS[type(None)] = _NOTHING.__getitem__
+_SPELLERS[tuple] = _SPELLERS[list] = _list
+for _kind in (IPv4Address, IPv6Address, IPv4Interface, IPv6Interface, IPv4Network, IPv6Network):
+    _SPELLERS[_kind] = _address

@@ -1,7 +1,11 @@
 """What every test may ask for. Each xdist worker has servers of its own, and no test leaves this machine."""
 
+import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import structlog
@@ -17,6 +21,22 @@ from shared.testing.servers import (
 
 #: Full counts take hours where a slice takes seconds.
 _SOAK_SECONDS = 7200
+#: Files in memory, where the kernel offers them: a disk that is busy for a minute would hold up every server.
+_MEMORY = Path("/dev/shm")  # noqa: S108 - every test has a directory of its own below it
+_MEMORY_BYTES = 8 * 2**30
+
+
+def stay_in_memory() -> None:
+    """Put what tests write where nothing waits for a disk, unless TMPDIR says where."""
+    if "TMPDIR" in os.environ or not _MEMORY.is_dir() or not os.access(_MEMORY, os.W_OK):
+        return
+    without_programs = os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC
+    if not without_programs and shutil.disk_usage(_MEMORY).free >= _MEMORY_BYTES:
+        os.environ["TMPDIR"] = str(_MEMORY)
+        tempfile.tempdir = None
+
+
+stay_in_memory()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -40,6 +40,14 @@ INTERRUPTING = textwrap.dedent("""
             print("late", file=sys.stderr)
 """)
 UNREACHABLE = {"ROUTELOOM_URL": "http://127.0.0.1:9", "ROUTELOOM_TOKEN": "rlp_nobody"}
+
+
+@pytest.fixture(autouse=True)
+def heeded() -> Iterator[None]:
+    """Whoever starts the tests in the background of a shell lets them ignore SIGINT, and all they start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def interrupted(

@@ -1,10 +1,13 @@
-"""A SQLite connection whose close lets go of everything at once."""
+"""SQLite connections that leave nothing behind: neither a transaction nor a thread."""
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from typing import Any
 from weakref import WeakSet
+
+import aiosqlite
 
 
 class ClosingConnection(sqlite3.Connection):
@@ -33,3 +36,18 @@ class ClosingConnection(sqlite3.Connection):
         if self.in_transaction:
             self.rollback()
         super().close()
+
+
+async def connected(*arguments: Any, **options: Any) -> aiosqlite.Connection:
+    """As `aiosqlite.connect` does; one that could not be opened returns once its thread has ended.
+
+    The driver lets such a thread go on by itself, which then may speak to an event loop that is closed.
+    """
+    connection = aiosqlite.connect(*arguments, **options)
+    thread = connection._thread  # noqa: SLF001 - as SQLAlchemy does, which is not called here
+    thread.daemon = True  # a connection that nobody closed keeps no process from ending
+    try:
+        return await connection
+    except BaseException:
+        await asyncio.to_thread(thread.join)
+        raise

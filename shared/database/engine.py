@@ -22,7 +22,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from sqlalchemy.util import await_only
 from sqlalchemy.util.concurrency import in_greenlet
 
-from shared.database.closing import ClosingConnection
+from shared.database.closing import ClosingConnection, connected
 from shared.database.direct import TRUSTED_SECONDS, Direct
 from shared.database.transaction import transaction
 
@@ -202,6 +202,7 @@ def _sqlite_engine(url: URL, *, begin: str, connections: int, read_only: bool) -
             "isolation_level": None,
             "timeout": _BUSY_MILLISECONDS / 1000,
             "factory": ClosingConnection,
+            "async_creator_fn": connected,
         },
     )
 

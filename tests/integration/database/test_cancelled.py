@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncResult
 
-from shared.database import DatabaseSettings, open_database
+from shared.database import DatabaseSettings, DatabaseUnavailable, open_database
 
 _PROGRAM = """
 import asyncio, sys
@@ -84,4 +85,17 @@ async def test_an_unfinished_statement_that_is_still_held_locks_nobody_out(tmp_p
         await session.execute(text("UPDATE t SET i = 0"))
     assert task.cancelled()
     assert kept
+    await database.close()
+
+
+async def test_a_connection_that_cannot_be_opened_leaves_no_thread(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'missing' / 'routeloom.db'}"
+    database = open_database(DatabaseSettings.model_validate({"url": url}))
+    before = set(threading.enumerate())
+    for _ in range(20):
+        with pytest.raises(DatabaseUnavailable):
+            async with database.reading() as session:
+                await session.execute(text("SELECT 1"))
+        new = [thread.name for thread in threading.enumerate() if thread not in before]
+        assert not [name for name in new if "connection_worker" in name]
     await database.close()

@@ -23,7 +23,7 @@ from shared.testing.servers import (
 _SOAK_SECONDS = 7200
 #: Files in memory, where the kernel offers them: a disk that is busy for a minute would hold up every server.
 _MEMORY = Path("/dev/shm")  # noqa: S108 - every test has a directory of its own below it
-_MEMORY_BYTES = 8 * 2**30
+_MEMORY_BYTES = 2 * 2**30
 
 
 def stay_in_memory() -> None:

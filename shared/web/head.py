@@ -18,7 +18,7 @@ _BY_HEAD = "routeloom.by_head"
 def no_head(request: Request) -> None:
     """Dependency: refuse a HEAD, because whatever looks at a link before a person does must not use it up."""
     if request.scope.get(_BY_HEAD):
-        raise HTTPException(405, "This link acts, so only GET opens it.", {"Allow": "GET"})
+        raise HTTPException(405, "This link acts, so only GET opens it.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from starlette.responses import RedirectResponse
 
 from shared.kernel.errors import AppError, FieldError, InvalidInput, Kind
 from shared.web.forms import FormRefused
+from shared.web.methods import allowed_methods
 from shared.web.principals import check_gates, find_principal
 from shared.web.request_ids import current_request_id
 
@@ -157,7 +158,10 @@ async def _http(request: Request, error: Exception) -> Response:
         code=_CODE_OF_STATUS.get(status, status.name.lower()),
         request_id=current_request_id(),
     )
-    return await _answer(request, problem, dict(error.headers or {}))
+    headers = dict(error.headers or {})
+    if status is HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(allowed_methods(request.app.routes, request.scope))
+    return await _answer(request, problem, headers)
 
 
 async def too_large(request: Request, limit: int) -> Response:

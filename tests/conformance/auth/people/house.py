@@ -192,6 +192,10 @@ class House:
         async with self.resources.database.reading() as session:
             return list((await session.execute(text(query))).all())
 
+    async def kept(self, query: str) -> str:
+        """All that the rows hold: as they show themselves, long values end in their middle."""
+        return repr([tuple(row) for row in await self.rows(query)])
+
 
 async def migrate(database_url: str) -> None:
     """Make the tables of a new installation."""

@@ -118,7 +118,7 @@ async def test_codes_are_made_with_a_fresh_passkey_only(house: House, ada: Perso
 
 async def test_codes_are_kept_as_slow_hashes(house: House, ada: Person) -> None:
     codes = await ada.recovery_codes()
-    kept = str(await house.rows("SELECT hash, selector FROM recovery_codes"))
+    kept = await house.kept("SELECT hash, selector FROM recovery_codes")
     assert kept.count("$argon2id$") == 10
     assert all(code.replace("-", "")[4:] not in kept for code in codes)
 

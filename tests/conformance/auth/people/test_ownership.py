@@ -369,8 +369,8 @@ async def test_p9_a_private_key_is_neither_kept_nor_shown_again(stage: Stage, ad
     assert page.status_code == 422
     middle = private.split("\n")[2]
     assert middle not in page.text
-    kept = str(await stage.house.rows("SELECT * FROM audit_events"))
-    kept += str(await stage.house.rows("SELECT * FROM ownership_challenges"))
+    kept = await stage.house.kept("SELECT * FROM audit_events")
+    kept += await stage.house.kept("SELECT * FROM ownership_challenges")
     assert middle not in kept
 
 

@@ -66,7 +66,7 @@ async def test_o5_a_planted_cookie_is_not_adopted(house: House, ada: Person) -> 
 
 
 async def test_o5_only_a_hash_is_kept(house: House, ada: Person) -> None:
-    kept = str(await house.rows("SELECT * FROM sessions"))
+    kept = await house.kept("SELECT * FROM sessions")
     assert ada.cookies[SESSION] not in kept
 
 

@@ -181,6 +181,10 @@ class Provider:
         async with self.resources.database.reading() as session:
             return list((await session.execute(text(statement), values)).all())
 
+    async def kept(self, query: str) -> str:
+        """All that the rows hold: as they show themselves, long values end in their middle."""
+        return repr([tuple(row) for row in await self.rows(query)])
+
     async def actions(self, person: Person) -> list[str]:
         """What the audit trail says of this person, oldest first."""
         query = "SELECT action FROM audit_events WHERE actor_id = :actor ORDER BY id"

@@ -225,7 +225,7 @@ async def test_o9_administrators_do_it_over_http(provider: Provider, ada: Person
     assert (await administer(ada, "GET", "/nobody")).status_code == 404
     done = await provider.actions(ada)
     assert {"client.created", "client.changed", "client.secret_renewed"} <= set(done)
-    kept = repr(await provider.rows("SELECT * FROM audit_events"))
+    kept = await provider.kept("SELECT * FROM audit_events")
     assert made.json()["client_secret"] not in kept
     assert renewed.json()["client_secret"] not in kept
 

@@ -65,7 +65,7 @@ async def test_l1_a_device_is_told_what_to_show(provider: Provider) -> None:
     letters = begun["user_code"].replace("-", "")
     assert len(letters) == 8
     assert set(letters) <= set(ALPHABET)
-    kept = repr(await provider.rows("SELECT * FROM device_authorizations"))
+    kept = await provider.kept("SELECT * FROM device_authorizations")
     assert begun["device_code"] not in kept
     assert letters not in kept
 

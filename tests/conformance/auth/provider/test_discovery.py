@@ -150,7 +150,7 @@ async def test_h4_a_key_is_published_before_it_signs_and_long_after(provider: Pr
 
 
 async def test_h4_private_keys_are_sealed(provider: Provider) -> None:
-    kept = repr(await provider.rows("SELECT * FROM signing_keys"))
+    kept = await provider.kept("SELECT * FROM signing_keys")
     assert '"d"' not in kept
     file = provider.resources.settings.state_directory / "secrets" / "auth-seal"
     assert file.stat().st_mode & 0o777 == 0o600

@@ -136,6 +136,7 @@ def _assemble(app: FastAPI, resources: AuthResources) -> Assembled:
     passkey_dependencies.prepare(app, resources)
     ownership_dependencies.prepare(app, resources)
     tokens = token_dependencies.prepare(app, resources)
+    app.state.left_requests = token_dependencies.left_requests(resources)
     device_dependencies.prepare(app, tokens)
     relay = app.state.logout_relay = token_tasks.LogoutRelay(tokens)
     app.state.after_session_end.append(token_dependencies.end_grants_with_session(tokens, relay.kick))

@@ -65,9 +65,9 @@ SIGN_IN_FAILURES = REGISTRY.add(
         database=DATABASE,
         kind=Kind.COUNTER,
         ttl=WINDOW,
-        writer="each failed sign-in; the end is fixed at the first",
-        purpose="failures of an account or address, by its digest, over all workers",
-        loss="each worker goes by the failures that it has seen itself",
+        writer="each failed sign-in and each request that a public client leaves; the first fixes the end",
+        purpose="failures of an account or address, or requests left from there, by digest, over all workers",
+        loss="each worker goes by what it has seen itself",
         restart="counting begins anew",
     )
 )

@@ -63,6 +63,12 @@ class TokenSettings(BaseModel):
         default=False,
         description="Proofs of keys (DPoP) must carry a nonce that this service gave out minutes before",
     )
+    left_per_address: int = Field(
+        default=300,
+        ge=1,
+        description="Requests that public clients push or begin for a device, from one address (IPv6: one "
+        "/64) in 15 minutes",
+    )
     consent_life: timedelta = Field(
         default=timedelta(days=180), description="A consent is remembered so long"
     )

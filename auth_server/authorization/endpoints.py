@@ -9,7 +9,7 @@ from auth_server.authorization.dependencies import AuthorizationForClients
 from auth_server.authorization.rules import metadata
 from auth_server.clients.dependencies import Form, form_of
 from auth_server.settings import AuthSettings
-from auth_server.tokens.dependencies import AuthenticatedClient, ProvenKey, nonce_headers
+from auth_server.tokens.dependencies import LeavingClient, ProvenKey, nonce_headers
 from auth_server.tokens.endpoints import NEVER_KEPT
 
 router = APIRouter(tags=["discovery"])
@@ -24,7 +24,7 @@ async def push(
     request: Request,
     form: Form,
     key: ProvenKey,
-    client: AuthenticatedClient,
+    client: LeavingClient,
     authorization: AuthorizationForClients,
 ) -> JSONResponse:
     """Keep an authorization request, whose name the browser then brings (RFC 9126)."""

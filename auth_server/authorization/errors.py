@@ -26,6 +26,13 @@ class PushRefused(OAuthError):
         self.error = error
 
 
+class PushTooLarge(OAuthError):
+    """The pushed request is larger than any honest one (RFC 9126, section 2.3)."""
+
+    kind = Kind.TOO_LARGE
+    code = "pushed_request_too_large"
+
+
 class ConsentExpired(AppError):
     """The question is answered already, too old, or was put to somebody else. Start again."""
 

@@ -57,8 +57,20 @@ _INSTANT = re.compile(r"[0-9]{1,12}", re.ASCII)
 #: Before the name of a request that was pushed here (RFC 9126, section 2.2).
 PUSHED = "urn:ietf:params:oauth:request_uri:"
 PUSHED_PREFIX = "rlq"
-#: What a client sends to prove itself is no part of its request.
-_OF_THE_CLIENT = frozenset({"client_secret", "client_assertion", "client_assertion_type"})
+#: Long enough to sign in on the way; 5 to 600 seconds (RFC 9126, section 2.2).
+PUSHED_LIFE = timedelta(minutes=5)
+
+
+#: Bytes of the names and values of a pushed request; whatever a browser could bring in an address fits.
+MOST_PUSHED_BYTES = 8192
+#: What this server reads of a request; other parameters are ignored, so they need not be kept.
+_READ = frozenset(
+    {
+        *("client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "nonce"),
+        *("prompt", "max_age", "id_token_hint", "code_challenge", "code_challenge_method", "dpop_jkt"),
+        "request",
+    }
+)
 
 
 def pushed_name(sent: Parameters) -> str | None:
@@ -89,9 +101,14 @@ def _mark(key: bytes, sent: Parameters, instant: int) -> str:
     return base64.urlsafe_b64encode(hmac.digest(key, text.encode(), "sha256")).rstrip(b"=").decode()
 
 
-def without_proof(sent: Parameters) -> dict[str, str]:
-    """The request that a client pushed, without what it authenticated by."""
-    return {name: value for name, value in sent.values.items() if name not in _OF_THE_CLIENT}
+def request_in(sent: Parameters) -> dict[str, str]:
+    """The request that a client pushed, without what it authenticated by and what nobody reads."""
+    return {name: value for name, value in sent.values.items() if name in _READ}
+
+
+def weight_of(request: dict[str, str]) -> int:
+    """The bytes of its names and values."""
+    return sum(len(name.encode()) + len(value.encode()) for name, value in request.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,20 +13,24 @@ from auth_server.authorization.errors import (
     AuthorizationRefused,
     ConsentExpired,
     PushRefused,
+    PushTooLarge,
     SentBack,
     SentBackAndKept,
 )
 from auth_server.authorization.models import AuthorizationRequest, Consent, PushedRequest
 from auth_server.authorization.repository import AuthorizationRepository
 from auth_server.authorization.rules import (
+    MOST_PUSHED_BYTES,
     PUSHED,
+    PUSHED_LIFE,
     PUSHED_PREFIX,
     Asking,
     answer,
     pushed_name,
     read_stamp,
+    request_in,
     stamped,
-    without_proof,
+    weight_of,
 )
 from auth_server.authorization.schemas import GoOn, Outcome, Question, SignInFirst, Wanted
 from auth_server.clients.models import Client
@@ -45,8 +49,6 @@ from shared.kernel.secrets import digest_of, mint
 
 #: A question that is on a screen so long is put again.
 _QUESTION_LIFE = timedelta(minutes=15)
-#: Long enough to sign in on the way.
-_PUSHED_LIFE = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,18 +134,20 @@ class AuthorizationService:
             raise PushRefused("invalid_request", "A request address cannot be pushed.")
         if key is not None and sent.get("dpop_jkt") not in {None, key}:
             raise PushRefused("invalid_dpop_proof", "The proof is of another key than the one that is named.")
-        values = {**without_proof(sent), **({"dpop_jkt": key} if key else {})}
+        values = {**request_in(sent), **({"dpop_jkt": key} if key else {})}
+        if weight_of(values) > MOST_PUSHED_BYTES:
+            raise PushTooLarge(f"A pushed request has at most {MOST_PUSHED_BYTES} bytes.")
         try:
             self._asking(client, Parameters(values)).read()
         except AuthorizationRefused as refusal:
             raise PushRefused("invalid_request", refusal.detail) from None
         except SentBack as refusal:
             raise PushRefused(refusal.told["error"], refusal.told["error_description"]) from None
-        secret, expires_at = mint(PUSHED_PREFIX), self.now() + _PUSHED_LIFE
+        secret, expires_at = mint(PUSHED_PREFIX), self.now() + PUSHED_LIFE
         self.requests.add_pushed(
             PushedRequest(digest=secret.digest, client_id=client.id, parameters=values, expires_at=expires_at)
         )
-        return {"request_uri": f"{PUSHED}{secret.text}", "expires_in": int(_PUSHED_LIFE.total_seconds())}
+        return {"request_uri": f"{PUSHED}{secret.text}", "expires_in": int(PUSHED_LIFE.total_seconds())}
 
     async def _take_up(self, name: str, client: Client, sent: Parameters) -> Parameters:
         """What the client pushed, and nothing that came beside it. Raises AuthorizationRefused."""

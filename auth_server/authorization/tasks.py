@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from auth_server.authorization.repository import AuthorizationRepository
+from auth_server.authorization.rules import PUSHED_LIFE
 from auth_server.resources import AuthResources
 from shared.kernel.loops import Loop
 
@@ -18,4 +17,4 @@ def loops(resources: AuthResources) -> list[Loop]:
             await requests.forget_requests_before(resources.now())
             await requests.forget_pushed_before(resources.now())
 
-    return [Loop("authorization.forget", forget, interval=timedelta(hours=1))]
+    return [Loop("authorization.forget", forget, interval=PUSHED_LIFE)]

@@ -7,7 +7,7 @@ from fastapi.responses import JSONResponse
 
 from auth_server.clients.dependencies import Form, form_of
 from auth_server.device.dependencies import PAGE, DevicesForClients
-from auth_server.tokens.dependencies import AuthenticatedClient
+from auth_server.tokens.dependencies import LeavingClient
 from auth_server.tokens.endpoints import NEVER_KEPT
 
 #: Called by programs, which have no form token of ours.
@@ -15,6 +15,6 @@ protocol_router = APIRouter(tags=["tokens"])
 
 
 @protocol_router.post(PAGE, openapi_extra=form_of(optional=["scope"]))
-async def begin(form: Form, client: AuthenticatedClient, devices: DevicesForClients) -> JSONResponse:
+async def begin(form: Form, client: LeavingClient, devices: DevicesForClients) -> JSONResponse:
     """A code for the device, and one that a person confirms elsewhere."""
     return JSONResponse(await devices.begin(client, form), headers=NEVER_KEPT)

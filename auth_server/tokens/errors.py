@@ -8,6 +8,14 @@ from auth_server.clients.errors import OAuthError
 from shared.kernel.errors import AppError, Kind
 
 
+class TooManyLeft(OAuthError):
+    """Too many requests that wait for a person came from this address. Wait, then try again."""
+
+    kind = Kind.THROTTLED
+    code = "too_many_requests_left"
+    error = "slow_down"
+
+
 class InvalidGrant(OAuthError):
     """The code or refresh token is unknown, used, expired, revoked, or was given to somebody else."""
 

@@ -22,6 +22,7 @@ class Kind(StrEnum):
     CONFLICT = "conflict"
     #: The request must say which state it was made for (RFC 6585, section 3).
     PRECONDITION = "precondition"
+    TOO_LARGE = "too_large"
     THROTTLED = "throttled"
     UNAVAILABLE = "unavailable"
 

@@ -7,6 +7,7 @@ from auth_server.tokens.dependencies.ends import (
     end_grants_with_session,
     tell_of_new_role,
 )
+from auth_server.tokens.dependencies.leaving import LeavingClient, left_requests
 from auth_server.tokens.dependencies.parts import (
     MakeExchange,
     TokenParts,
@@ -36,6 +37,7 @@ from auth_server.tokens.dependencies.requests import (
 __all__ = [
     "NONCE_HEADER",
     "AuthenticatedClient",
+    "LeavingClient",
     "MakeExchange",
     "PageTokens",
     "ProvenKey",
@@ -49,6 +51,7 @@ __all__ = [
     "end_grants_with_proof",
     "end_grants_with_session",
     "exchanged",
+    "left_requests",
     "nonce_headers",
     "parts_alone",
     "prepare",

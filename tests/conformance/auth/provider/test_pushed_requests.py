@@ -2,16 +2,20 @@
 
 import asyncio
 import secrets
+from datetime import timedelta
 from typing import Any
 
 import httpx2
 import pytest
 
 from auth_server.authorization.repository import AuthorizationRepository
+from auth_server.authorization.rules import PUSHED_LIFE
+from auth_server.authorization.tasks import loops
 from tests.conformance.auth.provider.keys import Signing
 from tests.conformance.auth.provider.provider import (
     ABSENT,
     ISSUER,
+    ORIGIN,
     PORTAL,
     SHOP,
     SHOP_SECRET,
@@ -59,7 +63,7 @@ class TestPushing:
         assert 5 <= answer.json()["expires_in"] <= 600
         assert (answer.headers["cache-control"], answer.headers["pragma"]) == ("no-store", "no-cache")
         name = answer.json()["request_uri"].rsplit(":", 1)[1]
-        kept = repr(await provider.rows("SELECT * FROM pushed_requests"))
+        kept = await provider.kept("SELECT * FROM pushed_requests")
         assert name not in kept
         assert SHOP_SECRET not in kept
 
@@ -107,6 +111,43 @@ class TestPushing:
     ) -> None:
         answer = await push(provider, Pkce(), **changes)
         assert (answer.status_code, answer.json()["error"]) == (400, error)
+
+
+class TestBounds:
+    async def test_m1_a_request_is_no_store_for_other_things(self, provider: Provider) -> None:
+        big = "x" * 4000
+        assert (await push(provider, Pkce(), state=big, anything=big, ui_locales=big)).status_code == 201
+        kept = await provider.kept("SELECT * FROM pushed_requests")
+        assert kept.count(big) == 1, "of all that nobody reads, nothing is kept"
+        refused = await push(provider, Pkce(), state=big, nonce=big, id_token_hint=big)
+        assert (refused.status_code, refused.json()["error"]) == (413, "invalid_request")
+
+    async def test_m1_public_clients_leave_so_many_from_one_network(self, provider: Provider) -> None:
+        """Of pushed requests and device codes together; whoever proves a secret is not counted."""
+
+        async def leave(address: str, client_id: str, path: str = "/auth/par") -> httpx2.Response:
+            form = {**wanted(Pkce(), client_id), **provider.authentication(client_id)}
+            transport = httpx2.ASGITransport(app=provider.app, client=(address, 40000))
+            async with httpx2.AsyncClient(transport=transport, base_url=ORIGIN) as http:
+                return await http.post(path, data=form)
+
+        network = f"2001:db8:{secrets.randbelow(65536):x}:7"
+        most = provider.resources.settings.tokens.left_per_address
+        left = [await leave(f"{network}::{number:x}", TOOL) for number in range(most)]
+        assert {answer.status_code for answer in left} == {201}
+        for path in ("/auth/par", "/auth/device"):
+            refused = await leave(f"{network}:ffff::1", TOOL, path)
+            assert (refused.status_code, refused.json()["error"]) == (429, "slow_down")
+            assert int(refused.headers["retry-after"]) > 0
+        assert (await leave(f"{network}::1", SHOP)).status_code == 201
+        assert (await leave("2001:db8::1", TOOL)).status_code == 201
+        provider.clock.turn(minutes=16)
+        assert (await leave(f"{network}::1", TOOL)).status_code == 201
+
+    async def test_m1_nothing_is_kept_much_longer_than_it_is_good(self, provider: Provider) -> None:
+        (loop,) = loops(provider.resources)
+        assert loop.interval is not None
+        assert loop.interval <= PUSHED_LIFE <= timedelta(seconds=600)
 
 
 class TestUse:

@@ -16,6 +16,7 @@ STATUS = {
     Kind.GONE: 410,
     Kind.CONFLICT: 409,
     Kind.PRECONDITION: 428,
+    Kind.TOO_LARGE: 413,
     Kind.THROTTLED: 429,
     Kind.UNAVAILABLE: 503,
 }

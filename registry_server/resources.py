@@ -13,6 +13,7 @@ from registry_server.mirror.store.process import Git
 from registry_server.mirror.store.progress import SyncBoard
 from registry_server.mirror.store.repository import BareRepository
 from registry_server.mirror.store.versions import Versions
+from registry_server.roas.service.standing import authorised
 from registry_server.settings import RegistrySettings
 from registry_server.snapshot.service import SnapshotKeeper
 from shared.cache import Cache, Tier, open_cache
@@ -44,6 +45,7 @@ class RegistryResources:
             lock=self.lock,
             board=SyncBoard(self.runtime_state),
             settings=self.settings.mirror,
+            authorised=authorised,
             observer=observer,
             applied=applied,
             now=self.now,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -44,7 +45,11 @@ class MirrorSettings(BaseModel):
         default=None, description="Signs what a forge posts to .../webhook after a push; empty: no webhook"
     )
     drop_share: float = Field(
-        default=0.2, gt=0, le=1, description="A sync that would drop more of the objects or routes is held"
+        default=0.2,
+        gt=0,
+        le=1,
+        description="A sync that would drop more of the objects, of the sound ones of a class, of the routes "
+        "or of the ROAs of a family is held",
     )
     drop_floor: int = Field(default=25, ge=0, description="Dropping fewer than this is never held")
     file_bytes: int = Field(default=262_144, ge=1024, description="A larger file is reported, not read")
@@ -109,6 +114,23 @@ class SyncMode(StrEnum):
 
     INCREMENTAL = "incremental"
     FULL = "full"
+
+
+class Loss(NamedTuple):
+    """How much of something there was, and how much of that would be no more."""
+
+    what: str
+    had: int
+    lost: int
+
+
+class Weight(NamedTuple):
+    """What others rely on, at one state of the index."""
+
+    #: Class → how many objects of it take part in what is derived.
+    sound: Mapping[str, int]
+    #: What the ROAs of a family are called → what they authorise.
+    roas: Mapping[str, frozenset[Hashable]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -81,6 +81,10 @@ class ObjectIndex:
         others = {key for key, _ in gone ^ stored.keys}
         await self.repository.mark_dangling_among(sorted(others), first_id, tally)
         return tally.counts(), stored.files
+
+    async def sound(self) -> Mapping[str, int]:
+        """How many objects of each class take part in what is derived."""
+        return await self.repository.count_sound()
 
     async def _store(self, chunks: Chunks, first_id: int, tally: Tally) -> _Stored:
         """Parsing is computation: off the event loop, so that readers are served meanwhile.

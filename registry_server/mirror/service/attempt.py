@@ -14,7 +14,7 @@ from registry_server.history.service import HistoryIndex
 from registry_server.mirror.errors import SyncHeld, SyncRunning
 from registry_server.mirror.models import Sync
 from registry_server.mirror.repository import MirrorRepository
-from registry_server.mirror.rules.guard import doubt
+from registry_server.mirror.rules.guard import doubt, is_to_be_weighed, losses
 from registry_server.mirror.rules.output import net_difference, tip_of, tree_of
 from registry_server.mirror.schemas import (
     LocalTip,
@@ -27,6 +27,7 @@ from registry_server.mirror.schemas import (
     SyncStage,
     SyncTrigger,
     TreeEntry,
+    Weight,
 )
 from registry_server.mirror.service.tools import MirrorTools
 from registry_server.objects.rules.loads import without_collection
@@ -181,22 +182,37 @@ class Attempt:
             state = await repository.lock()
             if (state.commit, state.version) != (plan.base, plan.version):
                 raise SyncRunning("Another process has synced meanwhile.")
-            index = ObjectIndex.within(session)
-            before = IndexCounts.model_validate(state.counts)
-            if plan.mode is SyncMode.FULL:
-                counts, changed = await index.replace_all(files)
-            else:
-                paths = [entry.path for entry in plan.entries]
-                counts, changed = await index.apply(before, [*plan.removed, *paths], files)
-            reason = doubt(before, counts, service.settings.drop_share, service.settings.drop_floor)
-            if reason and not self.force:
-                raise SyncHeld(f"Held: {reason}.")
+            counts, changed = await self._indexed(
+                session, IndexCounts.model_validate(state.counts), plan, files
+            )
             await HistoryIndex.within(session).extend(plan.history_base, plan.commits)
             # Never below a version that the tier has reached, even if this database was restored.
             number = max(state.last_sync, reached + 1)
             sync = self._read(number, SyncOutcome.APPLIED, None, len(plan.removed), changed)
             await repository.advance(self._reached(plan, number, counts), sync, service.settings.history)
         return sync, counts
+
+    async def _indexed(
+        self, session: Any, before: IndexCounts, plan: SyncPlan, files: Chunks
+    ) -> tuple[IndexCounts, int]:
+        """The index as the plan wants it, and how many files were read. Raises SyncHeld."""
+        index, settings = ObjectIndex.within(session), self.service.settings
+        touched = [*plan.removed, *(entry.path for entry in plan.entries)]
+        weighed = not self.force and is_to_be_weighed(plan.mode, touched, before, settings)
+        had = await self._weight(session) if weighed else None
+        if plan.mode is SyncMode.FULL:
+            counts, changed = await index.replace_all(files)
+        else:
+            counts, changed = await index.apply(before, touched, files)
+        more = losses(had, await self._weight(session)) if had else ()
+        reason = doubt(before, counts, settings, more)
+        if reason and not self.force:
+            raise SyncHeld(f"Held: {reason}.")
+        return counts, changed
+
+    async def _weight(self, session: Any) -> Weight:
+        """What others rely on, as the transaction has it."""
+        return Weight(await ObjectIndex.within(session).sound(), await self.service.authorised(session))
 
     def _reached(self, plan: SyncPlan, number: int, counts: IndexCounts) -> dict[str, Any]:
         """Where the mirror stands afterwards."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from registry_server.mirror.schemas import MirrorSettings, SyncRead
 from registry_server.mirror.store.lock import SyncLock
@@ -17,6 +17,8 @@ from shared.kernel.clock import Clock
 
 #: Done after each applied sync and before it is answered.
 AfterSync = Callable[[], Awaitable[None]]
+#: What the ROAs of each family authorise, as the session's transaction has them, by what they are called.
+Authorised = Callable[[Any], Awaitable[Mapping[str, frozenset[Hashable]]]]
 
 
 class SyncObserver(Protocol):
@@ -36,6 +38,7 @@ class MirrorTools:
     lock: SyncLock
     board: SyncBoard
     settings: MirrorSettings
+    authorised: Authorised
     observer: SyncObserver
     now: Clock
     applied: AfterSync | None = None

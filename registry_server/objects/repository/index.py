@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from sqlalchemy import Connection, Index, delete
+from sqlalchemy import Connection, Index, delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from registry_server.objects.models import (
@@ -105,6 +105,15 @@ class IndexRepository:
         if connection.dialect.name == "postgresql":
             names = ", ".join(table.name for table in statements.TABLES)
             await connection.exec_driver_sql(f"ANALYZE {names}")
+
+    async def count_sound(self) -> dict[str, int]:
+        """How many objects of each class there are without those that are served as text alone."""
+        query = (
+            select(ObjectRow.object_class, func.count())
+            .where(ObjectRow.indexed)
+            .group_by(ObjectRow.object_class)
+        )
+        return {row[0]: row[1] for row in await self.session.execute(query)}
 
     async def settle(self, tally: Tally) -> IndexCounts:
         """The tally as it stands, with the references that lead nowhere, which an index counts quickly."""

@@ -3,11 +3,13 @@ from pydantic import ValidationError
 
 from registry_server.history.schemas import FileChange, LoggedCommit
 from registry_server.mirror.rules import output
-from registry_server.mirror.rules.guard import doubt
-from registry_server.mirror.schemas import Blob, MirrorSettings, RemoteTip, TreeEntry
+from registry_server.mirror.rules.guard import doubt, is_to_be_weighed, losses
+from registry_server.mirror.schemas import Blob, MirrorSettings, RemoteTip, SyncMode, TreeEntry, Weight
 from registry_server.objects.schemas import IndexCounts
 
 BLOB = "8ab686eafeb1f44702738c8b0f24f2567c36da6d"
+
+CAREFUL = MirrorSettings(drop_share=0.2, drop_floor=25)
 
 
 def counts(objects: int, routes: int = 0) -> IndexCounts:
@@ -16,22 +18,53 @@ def counts(objects: int, routes: int = 0) -> IndexCounts:
 
 class TestDoubt:
     def test_believes_growth(self) -> None:
-        assert doubt(counts(10), counts(1000), 0.2, 25) is None
+        assert doubt(counts(10), counts(1000), CAREFUL) is None
 
     def test_believes_a_small_loss(self) -> None:
-        assert doubt(counts(1000), counts(801), 0.2, 25) is None
+        assert doubt(counts(1000), counts(801), CAREFUL) is None
 
     def test_doubts_a_large_loss_of_objects(self) -> None:
-        assert doubt(counts(1000), counts(799), 0.2, 25) == "the new state drops 201 of 1000 objects"
+        assert doubt(counts(1000), counts(799), CAREFUL) == "the new state drops 201 of 1000 objects"
 
     def test_doubts_a_large_loss_of_routes_alone(self) -> None:
-        assert doubt(counts(1000, 100), counts(1000, 60), 0.2, 25) == "the new state drops 40 of 100 routes"
+        assert doubt(counts(1000, 100), counts(1000, 60), CAREFUL) == "the new state drops 40 of 100 routes"
 
     def test_does_not_count_the_few_objects_of_a_small_registry(self) -> None:
-        assert doubt(counts(30), counts(10), 0.2, 25) is None
+        assert doubt(counts(30), counts(10), CAREFUL) is None
 
     def test_doubts_emptiness_also_at_the_start(self) -> None:
-        assert doubt(IndexCounts(), IndexCounts(), 0.2, 25) == "the new state holds no objects at all"
+        assert doubt(IndexCounts(), IndexCounts(), CAREFUL) == "the new state holds no objects at all"
+
+    def test_says_all_that_is_lost(self) -> None:
+        before = Weight({"mntner": 30, "person": 400}, {"IPv4 ROAs": frozenset(range(40))})
+        after = Weight({"person": 390}, {"IPv4 ROAs": frozenset(range(10, 50))})
+        lost = [*losses(before, after)]
+        assert [each.lost for each in lost] == [30, 10, 10]
+        said = "the new state drops 40 of 100 routes, 30 of 30 sound mntner objects"
+        assert doubt(counts(1000, 100), counts(1000, 60), CAREFUL, lost) == said
+
+
+class TestWeighing:
+    BEFORE = IndexCounts(objects={"mntner": 100, "route": 1000, "domain": 10}, routes={"route": 1000})
+
+    @pytest.mark.parametrize(
+        ("touched", "weighed"),
+        [
+            ([b"data/filter6.txt"], True),
+            ([b"data/mntner/%d-MNT" % number for number in range(26)], True),
+            ([b"data/mntner/%d-MNT" % number for number in range(25)], False),
+            ([b"data/route/10.0.%d.0_24" % number for number in range(100)], False),
+            ([b"data/route/10.0.%d.0_24" % number for number in range(101)], True),
+            ([b"data/dns/%d.dn42" % number for number in range(26)], True),
+            ([b"data/odd"], False),
+        ],
+    )
+    def test_is_for_what_can_lose_much(self, touched: list[bytes], weighed: bool) -> None:
+        assert is_to_be_weighed(SyncMode.INCREMENTAL, touched, self.BEFORE, CAREFUL) is weighed
+
+    def test_is_always_for_another_history_and_never_for_the_first_sync(self) -> None:
+        assert is_to_be_weighed(SyncMode.FULL, [], self.BEFORE, CAREFUL)
+        assert not is_to_be_weighed(SyncMode.FULL, [b"data/filter.txt"], IndexCounts(), CAREFUL)
 
 
 class TestOutput:

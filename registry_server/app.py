@@ -28,11 +28,12 @@ from registry_server.schema import endpoints as schema_endpoints
 from registry_server.schema.service import SchemaService
 from registry_server.settings import RegistrySettings
 from registry_server.snapshot.schemas.content import Snapshot
-from registry_server.snapshot.service import Freshness
+from registry_server.snapshot.service import Freshness, SnapshotKeeper
 from registry_server.snapshot.tasks import SnapshotLoops
 from registry_server.whois import socket as whois_socket
 from registry_server.whois.service import WhoisService
 from shared.kernel.loops import Loop
+from shared.listeners import PortWatch
 from shared.web.app import Assembled, ServiceSpec, build_app, given_or_opened
 from shared.web.navigation import CONTROL_NAVIGATION
 from shared.web.page_routes import pages_router
@@ -97,10 +98,11 @@ def _assembler(
         app.state.schemas = SchemaService(lambda: resources.snapshots.current)
         # A process that knows nobody by their session names the job that the fleet's service has for it.
         app.state.syncs_by_job = isinstance(authenticate, DigestAuthenticator)
-        protocols = _protocols(app, settings, resources)
+        protocols, watches = _protocols(app, settings, resources)
         return Assembled(
             authenticate=authenticate,
             loops=[*mirror_tasks.loops(mirror), *snapshots.loops(), *protocols],
+            port_watches=[watch for watch in watches if watch.listener.settings.port is not None],
             ready_looks=[] if settings.mirror.url is None else [_freshness(resources).refusal],
         )
 
@@ -112,7 +114,9 @@ def _freshness(resources: RegistryResources) -> Freshness:
     return Freshness(resources.snapshots, within, resources.now(), resources.now)
 
 
-def _protocols(app: FastAPI, settings: RegistrySettings, resources: RegistryResources) -> list[Loop]:
+def _protocols(
+    app: FastAPI, settings: RegistrySettings, resources: RegistryResources
+) -> tuple[list[Loop], list[PortWatch]]:
     """What answers from the snapshot: whois, the files of ROAs, and the port for routers."""
     keeper = resources.snapshots
     whois = WhoisService(keeper, settings.whois)
@@ -127,8 +131,19 @@ def _protocols(app: FastAPI, settings: RegistrySettings, resources: RegistryReso
     several = settings.web.workers > 1
     ports = app.state.ports = {
         "whois": whois_socket.listen(whois, shared=several),
-        "rtr": rtr_socket.listen(routers, shared=several),
+        "rtr": rtr_socket.listen(routers, roas, shared=several),
     }
+    watches = [
+        PortWatch("whois", ports["whois"], whois_socket.probe),
+        PortWatch("rtr", ports["rtr"], lambda: rtr_socket.probe(routers)),
+    ]
+    _watch_numbers(app, resources.snapshots, whois, routers)
+    return [loop for each in (*ports.values(), *watches) for loop in each.loops()], watches
+
+
+def _watch_numbers(app: FastAPI, keeper: SnapshotKeeper, whois: WhoisService, routers: RouterCache) -> None:
+    """Tell metrics what the protocols know of themselves."""
+    ports = app.state.ports
     watch_protocols(
         app.state.metrics.registry,
         {
@@ -142,4 +157,3 @@ def _protocols(app: FastAPI, settings: RegistrySettings, resources: RegistryReso
             ),
         },
     )
-    return [loop for port in ports.values() for loop in port.loops()]

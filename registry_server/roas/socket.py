@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from registry_server.roas.rules import pdus
 from registry_server.roas.rules.pdus import Fault, Pdu
+from registry_server.roas.service.exports import RoaService
 from registry_server.roas.service.routers import RouterCache
 from shared.listeners import Connection, ConnectionTable, Listener
 
@@ -116,10 +117,14 @@ class RouterConnection(Connection):
         self.transport.close()
 
 
-def listen(cache: RouterCache, *, shared: bool) -> Listener:
+def listen(cache: RouterCache, roas: RoaService, *, shared: bool) -> Listener:
     """The port, not yet open; routers that are connected are notified of changes."""
     listener = Listener(
-        "registry.rtr", cache.settings, lambda table: RouterConnection(table, cache), shared=shared
+        "registry.rtr",
+        cache.settings,
+        lambda table: RouterConnection(table, cache),
+        shared=shared,
+        opening=roas.opened,
     )
 
     def notify_all() -> None:
@@ -129,3 +134,8 @@ def listen(cache: RouterCache, *, shared: bool) -> Listener:
 
     cache.on_change(notify_all)
     return listener
+
+
+def probe(cache: RouterCache) -> bytes:
+    """A question that a watch may ask at any time: of another session, which Cache Reset answers."""
+    return pdus.serial_query(pdus.NEWEST, cache.session ^ 1, 0)

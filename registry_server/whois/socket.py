@@ -103,4 +103,10 @@ def listen(service: WhoisService, *, shared: bool) -> Listener:
         service.settings,
         lambda table: WhoisConnection(table, service),
         shared=shared,
+        opening=service.opened,
     )
+
+
+def probe() -> bytes:
+    """A question that a watch may ask at any time."""
+    return b"!v\n"

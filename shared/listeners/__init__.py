@@ -4,5 +4,6 @@ from shared.listeners.connection import Connection
 from shared.listeners.listener import Listener
 from shared.listeners.settings import ListenerSettings
 from shared.listeners.table import ConnectionTable
+from shared.listeners.watch import PortReport, PortWatch
 
-__all__ = ["Connection", "ConnectionTable", "Listener", "ListenerSettings"]
+__all__ = ["Connection", "ConnectionTable", "Listener", "ListenerSettings", "PortReport", "PortWatch"]

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import errno
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -40,9 +40,13 @@ class Listener:
     connect: Callable[[ConnectionTable], Connection]
     #: Whether other processes of this service listen on the same port.
     shared: bool = False
+    #: Awaited once the port is taken and before the first question is read: whoever connects waits for it.
+    opening: Callable[[], Awaitable[None]] | None = None
     table: ConnectionTable = field(init=False)
     #: The port while it listens, else None.
     port: int | None = field(init=False, default=None)
+    #: Host and port of each address that it listens on now.
+    addresses: tuple[tuple[str, int], ...] = field(init=False, default=())
     _told: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
@@ -78,14 +82,18 @@ class Listener:
         async with contextlib.AsyncExitStack() as stack:
             for sock in sockets:
                 stack.callback(sock.close)
+                sock.listen(_BACKLOG)
+            if self.opening is not None:
+                await self.opening()
             for sock in sockets:
                 server = await loop.create_server(self._connect, sock=sock, backlog=_BACKLOG)
                 stack.callback(server.close)
             self.port = sockets[0].getsockname()[1]
+            self.addresses = tuple(sock.getsockname()[:2] for sock in sockets)
             try:
                 yield
             finally:
-                self.port = None
+                self.port, self.addresses = None, ()
                 for connection in self.table:
                     connection.evict()
 

@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry
 
 from shared import __version__
 from shared.kernel.loops import running
+from shared.listeners import PortWatch
 from shared.web import csrf, problems
 from shared.web.direct import DirectRoutes
 from shared.web.head import HeadAsGet
@@ -56,6 +57,8 @@ class Assembled:
     loops: Sequence[Loop] = ()
     #: The tiers that `/healthz` speaks of.
     tier_watches: Sequence[TierWatch] = ()
+    #: The ports of other protocols that `/healthz` speaks of.
+    port_watches: Sequence[PortWatch] = ()
     #: What to do when the server is told to stop, while sockets are still open.
     before_exit: Sequence[Callable[[], Awaitable[None]]] = ()
     #: Each tells `/readyz` why requests should go elsewhere, or None; they ask nobody.
@@ -122,6 +125,7 @@ def build_app(spec: ServiceSpec) -> FastAPI:
     app.state.sign_in_path = spec.sign_in_path
     app.state.ready_facts = spec.ready_facts
     app.state.tier_watches = []
+    app.state.port_watches = []
     app.state.ready_looks = []
     problems.install(app)
     app.include_router(health_router(spec.prefix))
@@ -156,6 +160,7 @@ async def _lifespan(app: FastAPI, spec: ServiceSpec) -> AsyncIterator[None]:
         opened = spec.assemble(app, app.state.resources)
         app.state.authenticate = opened.authenticate
         app.state.tier_watches = [*tiers.tiers, *opened.tier_watches]
+        app.state.port_watches = list(opened.port_watches)
         app.state.before_exit = list(opened.before_exit)
         app.state.ready_looks = list(opened.ready_looks)
         loops = running([*tiers.loops, *opened.loops], app.state.loop_observer)

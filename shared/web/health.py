@@ -1,11 +1,12 @@
-"""`/livez`, `/healthz`, `/readyz`: the process lives; the tiers are well; requests can be served.
+"""`/livez`, `/healthz`, `/readyz`: the process lives; tiers and ports are well; requests can be served.
 
-A dead kv tier answers 503 on `/healthz` for monitoring, while `/readyz`, which proxies and orchestrators
-use, never asks a tier: requests go on by the fallbacks.
+A dead kv tier or port answers 503 on `/healthz` for monitoring, while `/readyz`, which proxies and
+orchestrators use, never asks a tier: requests go on by the fallbacks.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, Protocol
 
 from fastapi import APIRouter, Request
@@ -13,6 +14,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from shared.database import Database, DatabaseUnavailable
+from shared.listeners import PortReport, PortWatch
 from shared.web.routing import Router
 
 
@@ -44,12 +46,12 @@ def health_router(prefix: str) -> APIRouter:
 
     @router.get("/healthz")
     async def healthy(request: Request) -> JSONResponse:
-        """State of the tiers, from a background prober; 503 when the kv tier is unreachable."""
-        watches: list[TierWatch] = request.app.state.tier_watches
-        reports = [watch.report() for watch in watches]
-        status, code = overall(reports)
-        tiers = {r.tier: {"status": r.status, **r.facts} for r in reports}
-        return JSONResponse({"status": status, "tiers": tiers}, status_code=code)
+        """State of the tiers, and of ports of other protocols, from background probers.
+
+        503 when the kv tier or a port is unreachable.
+        """
+        found, code = health_of(request.app.state.tier_watches, request.app.state.port_watches)
+        return JSONResponse(found, status_code=code)
 
     @router.get("/readyz")
     async def ready(request: Request) -> JSONResponse:
@@ -73,9 +75,25 @@ def health_router(prefix: str) -> APIRouter:
     return router
 
 
-def overall(reports: list[TierReport]) -> tuple[str, int]:
-    """Status word and HTTP status of all tiers together."""
-    if any(r.status == "unreachable" and r.essential for r in reports):
+def health_of(tiers: Sequence[TierWatch], ports: Sequence[PortWatch]) -> tuple[dict[str, Any], int]:
+    """What `/healthz` says, with its HTTP status; ports are named where there are any."""
+    reports = [watch.report() for watch in tiers]
+    told = [watch.report() for watch in ports]
+    status, code = overall(reports, told)
+    found: dict[str, Any] = {
+        "status": status,
+        "tiers": {report.tier: {"status": report.status, **report.facts} for report in reports},
+    }
+    if told:
+        words = {True: "ok", False: "unreachable"}
+        found["ports"] = {port.name: {"status": words[port.answers], **port.facts} for port in told}
+    return found, code
+
+
+def overall(reports: Sequence[TierReport], ports: Sequence[PortReport] = ()) -> tuple[str, int]:
+    """Status word and HTTP status of all tiers and ports together."""
+    dead = any(r.status == "unreachable" and r.essential for r in reports)
+    if dead or not all(port.answers for port in ports):
         return "unavailable", 503
     if any(r.status in {"unreachable", "degraded"} for r in reports):
         return "degraded", 200

@@ -88,6 +88,11 @@ def serial_notify(version: int, session: int, serial: int) -> bytes:
     return HEADER.pack(version, Pdu.SERIAL_NOTIFY, session, 12) + serial.to_bytes(4)
 
 
+def serial_query(version: int, session: int, serial: int) -> bytes:
+    """What a router asks that has the serial of the session."""
+    return HEADER.pack(version, Pdu.SERIAL_QUERY, session, 12) + serial.to_bytes(4)
+
+
 def error_report(version: int, fault: Fault, about: bytes, text: str) -> bytes:
     """What is wrong with the PDU `about`, for people."""
     words = text.encode()

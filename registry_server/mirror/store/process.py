@@ -19,6 +19,9 @@ from registry_server.mirror.store.printing import Printing, open_pipe
 
 #: What git itself is told to allow: no transport that runs a command of the URL's choosing.
 _PROTOCOLS = "file:https:ssh"
+#: All others read what is here. Objects that are missing are not fetched for them: a repository's own
+#: configuration says from where and by which command, and that may be a stranger's.
+_REMOTE = frozenset({"fetch", "ls-remote"})
 _SETTINGS = (
     "-c",
     "core.hooksPath=/dev/null",
@@ -122,7 +125,8 @@ class Git:
             "GIT_ASKPASS": "",
             "SSH_ASKPASS": "",
             "GIT_SSH_COMMAND": os.environ.get("GIT_SSH_COMMAND", "ssh -o BatchMode=yes -o ConnectTimeout=20"),
-            "GIT_ALLOW_PROTOCOL": _PROTOCOLS,
+            "GIT_ALLOW_PROTOCOL": _PROTOCOLS if arguments[0] in _REMOTE else "",
+            "GIT_NO_LAZY_FETCH": "1",
             "GIT_NO_REPLACE_OBJECTS": "1",
             "GIT_OPTIONAL_LOCKS": "0",
             "LC_ALL": "C",

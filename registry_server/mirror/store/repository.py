@@ -124,7 +124,9 @@ class BareRepository:
 
     async def tree(self, commit: str) -> list[TreeEntry]:
         """Every file of the commit."""
-        return output.parse_tree(await self._read("ls-tree", "-r", "-z", "--full-tree", commit))
+        return output.parse_tree(
+            await self._read("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit)
+        )
 
     async def difference(self, older: str, newer: str) -> TreeDifference:
         """What changed between two commits, whatever lies between them."""

@@ -132,6 +132,47 @@ def test_check_names_the_repository_that_it_cannot_read(
     assert f"{sample[0].directory} at nope cannot be read" in done.output
 
 
+def test_check_runs_nothing_that_the_repository_asks_for(upstream: Upstream, tmp_path: Path) -> None:
+    """A part of a repository names where the rest is, and a program that fetches it."""
+    upstream.commit({"data/mntner/FOO-MNT": f"mntner:             FOO-MNT\n{END}".encode()})
+    blob = upstream.git("rev-parse", "HEAD:data/mntner/FOO-MNT").strip()
+    part = Upstream(tmp_path / "part.git")
+    shutil.copytree(upstream.directory, part.directory)
+    for name, value in {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "origin",
+        "remote.origin.promisor": "true",
+        "remote.origin.url": str(upstream.directory),
+        "remote.origin.uploadpack": f"touch {tmp_path}/ran; git-upload-pack",
+    }.items():
+        part.git("config", name, value)
+    without(part, blob)
+    done = CliRunner().invoke(app, ["check", str(part.directory)])
+    assert done.exit_code != 0
+    assert not (tmp_path / "ran").exists()
+    # As git itself would have done.
+    assert part.git("cat-file", "blob", blob).startswith("mntner:")
+    assert (tmp_path / "ran").exists()
+
+
+def test_check_takes_a_revision_for_nothing_else(upstream: Upstream) -> None:
+    upstream.commit({"data/mntner/FOO-MNT": f"mntner:             FOO-MNT\n{END}".encode()})
+    done = CliRunner().invoke(app, ["check", str(upstream.directory), "--revision=--name-only"])
+    assert "Not a valid object name --name-only" in done.output
+
+
+def without(repository: Upstream, blob: str) -> None:
+    """Take one object away."""
+    packs = list((repository.directory / "objects" / "pack").glob("*.pack"))
+    for pack in packs:
+        moved = pack.rename(repository.directory / pack.name)
+        pack.with_suffix(".idx").unlink()
+        with moved.open("rb") as packed:
+            command = ["git", "-C", str(repository.directory), "unpack-objects", "-q"]
+            subprocess.run(command, stdin=packed, check=True)
+    (repository.directory / "objects" / blob[:2] / blob[2:]).unlink()
+
+
 def test_check_holds_objects_against_the_schemas_among_them(upstream: Upstream) -> None:
     end = "mnt-by:             FOO-MNT\nsource:             DN42\n"
     key = "key:                "

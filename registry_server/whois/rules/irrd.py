@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from registry_server.objects.rules.classes import fold
-from registry_server.objects.rules.numbers import MAX_ASN, parse_asn
+from registry_server.objects.rules.numbers import MAX_ASN
 from registry_server.snapshot.rules import framed
 from registry_server.snapshot.schemas.content import Snapshot
 from registry_server.whois.errors import AnswerTooLarge, QueryRefused
-from registry_server.whois.rules.addresses import Reach, filed, read_block
+from registry_server.whois.rules.addresses import Reach, filed, of_origin, read_block
 from registry_server.whois.rules.expansion import Expander
 from registry_server.whois.rules.text import joined, text_of
 from registry_server.whois.schemas import Session, WhoisSettings
@@ -195,18 +195,7 @@ class Irrd:
         ]
         if places or object_class not in _ROUTE_CLASSES:
             return places
-        return self._route_keyed(object_class, fold(key))
-
-    def _route_keyed(self, object_class: str, key: str) -> list[int]:
-        """A route by its prefix and origin, written together as RPSL's keys of routes are."""
-        prefix, found, number = key.rpartition("as")
-        origin = parse_asn(f"as{number}") if found else None
-        return [
-            place
-            for place in self.snapshot.by_key.get(prefix.rstrip("-"), ())
-            if self.snapshot.entries[place].object_class == object_class
-            and origin in self.snapshot.origins_of.get(place, ())
-        ]
+        return list(of_origin(self.snapshot, fold(key), object_class))
 
     def _listed(self, words: Iterable[str]) -> bytes:
         text = " ".join(words)

@@ -97,6 +97,11 @@ async def refuse_question(question: Text, rdap: Rdap) -> Document:
     return rdap.refuse(question)
 
 
+async def refuse_nothing(rdap: Rdap) -> Document:
+    """The base address alone."""
+    return rdap.refuse("")
+
+
 for path, answer in (
     ("/autnum/{number}", get_autnum),
     ("/ip/{address:path}", get_network),
@@ -111,4 +116,5 @@ for path, answer in (
 ):
     router.add_api_route(path, answer, methods=["GET"])
     router.add_api_route(path, answer, methods=["HEAD"], include_in_schema=False)
+router.add_api_route("", refuse_nothing, methods=["GET", "HEAD"], include_in_schema=False)
 router.add_api_route("/{question:path}", refuse_question, methods=["GET", "HEAD"], include_in_schema=False)

@@ -165,12 +165,12 @@ def help_document(name: str, base: str) -> Document:
 
 
 def bootstrap(ranges: Sequence[str], published: str, base: str) -> Document:
-    """Where to ask for which ranges: always here (RFC 9224)."""
+    """Where to ask for which ranges: always here (RFC 9224); no service where there are none."""
     return {
         "version": "1.0",
         "publication": published,
         "description": "RDAP services of this registry",
-        "services": [[list(ranges), [f"{base}/"]]],
+        "services": [[list(ranges), [f"{base}/"]]] if ranges else [],
     }
 
 

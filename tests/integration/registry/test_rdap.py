@@ -184,6 +184,7 @@ class TestDocuments:
     async def test_help_and_bootstrap_name_this_server(self, base: str) -> None:
         assert (await fetch(base, "help"))["notices"]
         assert (await fetch(base, "dns.json"))["services"] == [[["dn42"], [f"{base}/"]]]
+        assert (await fetch(base, "object-tags.json"))["services"] == []
 
     @pytest.mark.parametrize(
         ("path", "status"),
@@ -222,6 +223,12 @@ class TestDocuments:
     async def test_refusals_are_documents(self, base: str, path: str, status: int) -> None:
         found = await fetch(base, path)
         assert (found["errorCode"], bool(found["title"]), len(found["description"])) == (status, True, 1)
+
+    async def test_the_base_alone_is_no_question(self, base: str) -> None:
+        async with httpx2.AsyncClient() as client:
+            answer = await client.get(base)
+        assert (answer.status_code, answer.headers["content-type"]) == (400, "application/rdap+json")
+        assert answer.json()["errorCode"] == 400
 
     async def test_what_is_too_long_is_named(self, base: str) -> None:
         (told,) = (await fetch(base, f"entities?fn={'x' * 300}"))["description"]

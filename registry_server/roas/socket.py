@@ -124,7 +124,7 @@ def listen(cache: RouterCache, roas: RoaService, *, shared: bool) -> Listener:
         cache.settings,
         lambda table: RouterConnection(table, cache),
         shared=shared,
-        opening=roas.opened,
+        opening=roas.snapshots.opened_soon,
     )
 
     def notify_all() -> None:

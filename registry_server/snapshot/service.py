@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,10 +16,12 @@ from registry_server.snapshot.repository import SnapshotRepository
 from registry_server.snapshot.rules import build
 from registry_server.snapshot.schemas.content import Facts, Snapshot
 from registry_server.snapshot.store import give_back
-from shared.database import Database
+from shared.database import Database, DatabaseUnavailable
 from shared.kernel.clock import Clock
 
 log = structlog.get_logger(__name__)
+#: Reading a large registry takes a second; who waits for longer is better told that there is nothing yet.
+_SOON = timedelta(seconds=5)
 Follower = Callable[[Snapshot], Awaitable[None]]
 
 
@@ -56,6 +59,12 @@ class SnapshotKeeper:
             async with self._turn:
                 if self._is_unopened():
                     await self._look()
+
+    async def opened_soon(self) -> None:
+        """As `opened`, but not for long, and no error where SQL is away: for who can do without."""
+        with suppress(DatabaseUnavailable, TimeoutError):
+            async with asyncio.timeout(_SOON.total_seconds()):
+                await self.opened()
 
     def _is_unopened(self) -> bool:
         return self.facts is None or self._anew

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 import structlog
@@ -12,7 +11,6 @@ from registry_server.snapshot.service import SnapshotKeeper
 from registry_server.whois.errors import AnswerTooLarge, QueryRefused
 from registry_server.whois.rules import irrd, ripe
 from registry_server.whois.schemas import Session, WhoisSettings
-from shared.database import DatabaseUnavailable
 
 log = structlog.get_logger(__name__)
 #: Questions whose answer depends on the snapshot alone, and changes nothing in the session.
@@ -53,11 +51,6 @@ class WhoisService:
     def begin(self) -> Session:
         """A new connection."""
         return Session(idle=self.settings.idle.total_seconds())
-
-    async def opened(self) -> None:
-        """Return once the first question can be answered, or once it is known that nothing can be."""
-        with suppress(DatabaseUnavailable):
-            await self.snapshots.opened()
 
     def answer(self, session: Session, line: bytes) -> bytes | None:
         """The answer to one line, without its line end; empty where there is none to give.

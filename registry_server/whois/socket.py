@@ -103,7 +103,7 @@ def listen(service: WhoisService, *, shared: bool) -> Listener:
         service.settings,
         lambda table: WhoisConnection(table, service),
         shared=shared,
-        opening=service.opened,
+        opening=service.snapshots.opened_soon,
     )
 
 

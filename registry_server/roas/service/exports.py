@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gzip
 import hashlib
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -16,7 +15,6 @@ from registry_server.roas.rules.filters import PATHS, parse_filter
 from registry_server.roas.schemas import Export, RoaFormat, RoaSet, RoaSettings
 from registry_server.snapshot.schemas.content import Snapshot
 from registry_server.snapshot.service import SnapshotKeeper
-from shared.database import DatabaseUnavailable
 from shared.kernel.clock import Clock
 
 #: A validator keeps what it read for 24 hours after `generated`, so it must not hear "not modified" for ever:
@@ -70,11 +68,6 @@ class RoaService:
     now: Clock
     _made: RoaSet | None = field(default=None)
     _exports: dict[RoaFormat, Export] = field(default_factory=dict)
-
-    async def opened(self) -> None:
-        """Return once what the last sync left was taken, or once it is known that it cannot be read."""
-        with suppress(DatabaseUnavailable):
-            await self.snapshots.opened()
 
     async def take(self, snapshot: Snapshot) -> None:
         """Make the files of a new snapshot."""

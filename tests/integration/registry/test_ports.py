@@ -4,12 +4,15 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
+from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 from fastapi import FastAPI
 
 from registry_server.app import create_app
 from registry_server.samples.schemas import Manifest
+from shared.testing.fault_proxy import fault_proxy
 from shared.testing.waiting import wait_until
 from tests.integration.registry.clients import Wire
 from tests.integration.registry.conftest import Registries, client_of
@@ -56,6 +59,32 @@ async def test_the_first_question_after_a_restart_is_answered_from_the_last_stat
             whois.send(b"!!\n!j-*\n")
             routers.send(RESET_QUERY)
             assert (await whois.read(1), (await routers.read(8))[1]) == (b"A", CACHE_RESPONSE)
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+async def test_a_database_that_hangs_at_the_start_keeps_nobody_waiting_for_ever(
+    registries: Registries, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("registry_server.snapshot.service._SOON", timedelta(milliseconds=500))
+    settings = registries.settings(upstream, interval="PT24H")
+    asked = urlsplit(registries.url)
+    async with fault_proxy(asked.port or 0) as proxy:
+        proxy.pause()
+        host = f"{asked.netloc.rpartition('@')[0]}@127.0.0.1:{proxy.port}".removeprefix("@")
+        port = free_port()
+        changes = {
+            "database": {"url": urlunsplit(asked._replace(netloc=host))},
+            "whois": {"port": port, "hosts": ["127.0.0.1"]},
+        }
+        settings = type(settings).model_validate({**settings.model_dump(), **changes})
+        registry = await registries.open_with(settings)
+        async with (
+            started(create_app(settings, registry.resources)),
+            await connected(port) as whois,
+        ):
+            whois.send(b"!gAS4242429901\n")
+            assert await whois.rest() == b""
+            proxy.resume()
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

@@ -21,13 +21,14 @@ from control_server.desired_state.service import (
     Generations,
     PlanShow,
     PreviewService,
+    Pulling,
     load_published,
 )
 from control_server.desired_state.service.publishing import FactSources
 from control_server.desired_state.store import PreviewStore, PublishedStates
 from control_server.ipam.dependencies import ipam
 from control_server.neighbours.dependencies import learned
-from control_server.nodes.dependencies import Facts, Nodes, node_register, reading_nodes
+from control_server.nodes.dependencies import Facts, Nodes, newest_generations, node_register, reading_nodes
 from control_server.nodes.service import NodeService
 from control_server.observations.dependencies import ObservationsOf, observations
 from control_server.observations.service import Observations
@@ -173,11 +174,18 @@ async def _generations(
 ) -> Generations:
     publishing: Publishing = request.app.state.publishing
     rows, peerings = GenerationRepository(writing.session), publishing.peerings(writing.session)
-    states = publishing.states()
-    return Generations(rows, facts, peerings, seen, writing.publisher, writing.audit, states)
+    return Generations(rows, facts, peerings, seen, writing.publisher, writing.audit)
 
 
 GenerationsOf = Annotated[Generations, Depends(_generations)]
+
+
+async def _pulling(request: Request) -> Pulling:
+    publishing: Publishing = request.app.state.publishing
+    return Pulling(newest_generations(publishing.resources), publishing.states())
+
+
+PullingOf = Annotated[Pulling, Depends(_pulling)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,13 @@ from typing import Annotated, Any
 from fastapi import Path, Query, Request, Response, status
 
 from control_server.agents.dependencies import AgentNode
-from control_server.desired_state.dependencies import GenerationsOf, Number, Previews, PreviewWriter
+from control_server.desired_state.dependencies import (
+    GenerationsOf,
+    Number,
+    Previews,
+    PreviewWriter,
+    PullingOf,
+)
 from control_server.desired_state.schemas import (
     PREVIEW_ID_PATTERN,
     FilePath,
@@ -138,9 +144,9 @@ async def roll_back(
 @agents.get(
     "/desired-state", response_model=PublishedState, responses={304: {"description": "Nothing is newer"}}
 )
-async def pull_desired_state(request: Request, node_id: AgentNode, found: GenerationsOf) -> Response:
+async def pull_desired_state(request: Request, node_id: AgentNode, pulling: PullingOf) -> Response:
     """What the agent's node should run now."""
-    published = await found.newest(node_id)
+    published = await pulling.newest(node_id)
     tag = f'"{published.generation}-{published.sha256}"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=status.HTTP_304_NOT_MODIFIED, headers={"ETag": tag})

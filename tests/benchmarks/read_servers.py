@@ -24,17 +24,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from control_server.agents.models import AgentToken
 from control_server.app import create_app
 from control_server.resources import open_resources
 from control_server.settings import ControlSettings
 from shared.kernel.clock import utc_now
-from shared.kernel.secrets import mint
 from shared.web.app import go_away
 from shared.web.server import Server, server_config
 from shared.web.settings import WebSettings
-from tests.integration.control.enrolment.office import Office, open_office
-from tests.integration.control.fleet.yard import peering, routed, wanted
+from tests.integration.control.enrolment.office import open_office
+from tests.integration.control.fleet.yard import agent_token, peering, routed, wanted
 from tests.integration.control.portal.large_fleet import FIRST, report_everything
 
 
@@ -55,7 +53,7 @@ async def prepared(directory: Path) -> list[Document]:
         node, _ = await routed(office, 1)
         for number in range(8):
             await wanted(office, "POST", "/api/v1/peerings", json=_neighbour(node, number))
-        agent = await _agent_token(office, node)
+        agent = await agent_token(office, node)
     admin = (directory / "admin-token").read_text(encoding="utf-8").strip()
     return [
         Document("health", f"/api/v1/health/nodes/{FIRST}", admin),
@@ -67,21 +65,6 @@ async def prepared(directory: Path) -> list[Document]:
 def _neighbour(node: str, number: int) -> dict[str, Any]:
     link = peering(node)["link"] | {"listen_port": 20100 + number, "interface": f"wg-f{number}"}
     return peering(node, f"f{number}", asn=4242429801 + number, link=link)
-
-
-async def _agent_token(office: Office, node: str) -> str:
-    secret = mint("rlg")
-    async with office.resources.database.transaction() as session:
-        session.add(
-            AgentToken(
-                id=secret.id,
-                node_id=node,
-                digest=secret.digest,
-                created_at=office.clock(),
-                revoked_at=None,
-            )
-        )
-    return secret.text
 
 
 async def bare(app: Any, documents: list[Document]) -> Starlette:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from control_server.audit.service import Audit
-from control_server.desired_state.errors import GenerationNotFound, NothingPublished
+from control_server.desired_state.errors import GenerationNotFound
 from control_server.desired_state.models import Generation
 from control_server.desired_state.repository import GenerationRepository
 from control_server.desired_state.rules.differences import differences, file_differences
@@ -17,7 +17,6 @@ from control_server.desired_state.schemas import (
     GenerationSummary,
     RenderedFiles,
 )
-from control_server.desired_state.store import PublishedStates
 from control_server.nodes.schemas import NodeFactsRead
 from control_server.nodes.service import NodeFacts
 from control_server.observations.service import Observations
@@ -38,7 +37,6 @@ class Generations:
     observations: Observations
     publisher: Publisher
     audit: Audit
-    published: PublishedStates
 
     async def list(self, node_id: str, before: int | None, limit: int) -> GenerationPage:
         """One page, newest first. Raises NodeNotFound."""
@@ -90,13 +88,6 @@ class Generations:
         self.audit.note(actor, "generation.rolled_back", ("node", node_id), after={"generation": number})
         await self.publisher.publish(actor, f"rolled back to generation {number}", None)
         return await self.nodes.get(node_id)
-
-    async def newest(self, node_id: str) -> PublishedState:
-        """What the node should run now. Raises NothingPublished."""
-        number = (await self.nodes.get(node_id)).generation
-        if not number:
-            raise NothingPublished
-        return await self.published.get(node_id, number)
 
     async def _version(self, node_id: str) -> BirdVersion:
         seen = (await self.observations.get(node_id)).snapshot

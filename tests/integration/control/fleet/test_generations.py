@@ -8,7 +8,7 @@ from dataclasses import replace
 from control_server.desired_state.dependencies import Publishing
 from shared.protocol.desired_state.document import PublishedState
 from tests.integration.control.enrolment.office import Office
-from tests.integration.control.fleet.yard import match, newest, peering, routed, wanted
+from tests.integration.control.fleet.yard import agent_token, match, newest, peering, routed, wanted
 
 
 async def test_a_link_gives_both_ends_their_half(on_each_database: Office) -> None:
@@ -189,3 +189,11 @@ async def test_what_is_pulled_proves_itself(on_each_database: Office) -> None:
     found = await newest(office, node)
     state = {"generation": found["number"], "sha256": found["sha256"], "state": found["state"]}
     assert PublishedState.model_validate(state).generation == 1
+
+
+async def test_agents_that_pull_at_once_take_no_connection_from_each_other(on_each_database: Office) -> None:
+    office = on_each_database
+    node_id, _ = await routed(office, 1)
+    headers = {"Authorization": f"Bearer {await agent_token(office, node_id)}"}
+    pulls = [office.outside.get("/api/v1/agent/desired-state", headers=headers) for _ in range(24)]
+    assert [answer.status_code for answer in await asyncio.gather(*pulls)] == [200] * 24

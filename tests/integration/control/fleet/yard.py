@@ -7,7 +7,8 @@ from typing import Any
 
 from nacl.public import PrivateKey
 
-from control_server.agents.models import Agent
+from control_server.agents.models import Agent, AgentToken
+from shared.kernel.secrets import mint
 from shared.protocol.fleet import NodeKeys
 from tests.integration.control.enrolment.office import Office
 
@@ -49,6 +50,22 @@ async def routed(office: Office, number: int, **facts: Any) -> tuple[str, Privat
             )
         )
     return node_id, sealing
+
+
+async def agent_token(office: Office, node_id: str) -> str:
+    """A token of the node's agent."""
+    secret = mint("rlg")
+    async with office.resources.database.transaction() as session:
+        session.add(
+            AgentToken(
+                id=secret.id,
+                node_id=node_id,
+                digest=secret.digest,
+                created_at=office.clock(),
+                revoked_at=None,
+            )
+        )
+    return secret.text
 
 
 def peering(node_id: str, name: str = "f", **more: Any) -> dict[str, Any]:

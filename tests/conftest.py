@@ -18,6 +18,7 @@ from shared.testing.servers import (
     redis_server,
     valkey_server,
 )
+from tests.held import holding_none
 
 #: Full counts take hours where a slice takes seconds.
 _SOAK_SECONDS = 7200
@@ -79,6 +80,12 @@ def logs_as_before() -> Iterator[None]:
 def loopback_only() -> Iterator[LoopbackOnly]:
     with LoopbackOnly() as guard:
         yield guard
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_connection_is_held() -> Iterator[None]:
+    with holding_none():
+        yield
 
 
 @pytest.fixture(autouse=True)

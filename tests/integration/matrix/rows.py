@@ -382,6 +382,7 @@ REGISTRY: dict[str, tuple[str, ...]] = {
         "GET /registry/objects/{object_class}",
         "GET /registry/objects/{object_class}/{key:path}",
         "GET /registry/objects/{object_class}/{key:path}/changes/{commit}",
+        "GET /registry/rdap",
         "GET /registry/rdap/autnum/{number}",
         "GET /registry/rdap/ip/{address:path}",
         "GET /registry/rdap/domain/{name}",

@@ -9,6 +9,7 @@ MANUAL = b"""\
 %
 %   AS4242429901          an AS number, and the blocks that it lies in
 %   172.20.0.1            an address or prefix: the nearest network and the nearest routes
+%   172.20.0.0 - 172.20.0.255   the same as a range; 172.20.0.0/24AS4242429901 is one route
 %   FOO-MNT               any other key, or a part of a person's name
 %
 % In front of a prefix or an address:

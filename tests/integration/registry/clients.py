@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
@@ -72,9 +73,9 @@ async def run(*command: str) -> Ended:
     try:
         output, errors = await asyncio.wait_for(process.communicate(), 60)
     finally:
-        if process.returncode is None:
+        with suppress(ProcessLookupError):
             process.kill()
-            await process.wait()
+        await process.wait()
     return Ended(process.returncode or 0, output.decode(), errors.decode())
 
 

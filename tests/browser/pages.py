@@ -94,6 +94,7 @@ NO_PAGES: dict[str, str] = {
     "/auth/logout": "needs a client's request",
     "/fleet/stream": "a stream of events",
     "/registry/objects/{object_class}/{key}/changes/{commit}": "needs the history of the registry",
+    "/registry/rdap": "is the base of RDAP's addresses, and refused in the words of RDAP",
     "/registry/rdap/{question}": "refuses what is no query of RDAP, in the words of RDAP",
     "/routing/search": "sends to the prefix or the origin that is meant",
     "/session-link/{secret}": "spends the link and sends to the dashboard",

@@ -111,6 +111,10 @@ class NodeService:
             raise NodeNotFound(f"No node is called {node_id!r}.")
         return self._read(node, await self.agents.find(node_id), judged)
 
+    async def named(self, node_ids: Sequence[str]) -> Sequence[NodeRead]:
+        """Those of the nodes that exist, in this order; their health is what the link alone says."""
+        return await self._those(node_ids, {})
+
     async def find(self, node_id: str) -> Node | None:
         """The facts of a node, for other features."""
         return await self.nodes.find(node_id)

@@ -109,7 +109,7 @@ class ProbeService:
         if len(node_ids) > settings.nodes:
             message = f"A probe runs on at most {settings.nodes} nodes."
             raise InvalidInput(message, fields=[FieldError("nodes", "too_many_nodes", message)])
-        known = {node.node_id: node for node in (await self.nodes.list()).items}
+        known = {node.node_id: node for node in await self.nodes.named(node_ids)}
         unknown = [node_id for node_id in node_ids if node_id not in known]
         if unknown:
             message = f"No node is called {unknown[0]!r}."

@@ -44,6 +44,7 @@ ASKED = {
     "/registry/rdap/autnums": "/registry/rdap/autnums?handle=AS42424299*",
     "/registry/rdap/domains": "",
     # Never answers but by a refusal.
+    "/registry/rdap": "",
     "/registry/rdap/{question:path}": "",
 }
 OBJECT = "/registry/api/v1/objects/aut-num/AS4242429901"

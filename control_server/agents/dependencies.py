@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -11,6 +12,7 @@ from control_server.agents.repository import AgentRepository
 from control_server.agents.service import AgentDirectory, AgentLink, Switchboard
 from control_server.agents.store import Connections, Presence, Roster
 from control_server.resources import ControlResources
+from shared.kernel.gathering import Gathering
 from shared.web.transactions import Session
 
 
@@ -26,8 +28,21 @@ def open_link(resources: ControlResources, switchboard: Switchboard) -> AgentLin
         now=resources.now,
         roster=roster,
         cache=resources.cache,
+        ended=_ended(resources),
         token_life=resources.settings.agent_token_life,
     )
+
+
+def _ended(resources: ControlResources) -> Gathering[bool]:
+    async def note(names: Collection[str]) -> Mapping[str, bool]:
+        parts = {name: name.split(" ") for name in names}
+        sockets = {name: (node_id, int(token)) for name, (node_id, token) in parts.items()}
+        async with resources.database.transaction() as session:
+            agents = AgentRepository(session)
+            gone = await agents.note_disconnected(sockets.values(), resources.now())
+        return {name: socket in gone for name, socket in sockets.items()}
+
+    return Gathering(note)
 
 
 async def _link(request: Request) -> AgentLink:

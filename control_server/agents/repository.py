@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from typing import cast as cast_type
 
-from sqlalchemy import Interval, Text, bindparam, cast, delete, func, select, update
+from sqlalchemy import Interval, Text, bindparam, cast, delete, func, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from control_server.agents.models import Agent, AgentToken
@@ -112,16 +112,29 @@ class AgentRepository:
             wanted = wanted.where(Agent.node_id.in_(node_ids))
         return {node: keys for node, keys in await self.session.execute(wanted) if keys}
 
-    async def note_disconnected(self, node_id: str, fencing_token: int, at: datetime) -> bool:
-        """Mark the node as disconnected, unless a newer socket has been accepted since."""
+    async def note_disconnected(
+        self, sockets: Collection[tuple[str, int]], at: datetime
+    ) -> set[tuple[str, int]]:
+        """Mark nodes as disconnected whose sockets ended, unless a newer one has been accepted since.
+
+        A socket is its node and its fencing token; those that were the newest are returned. All processes
+        take the rows in the same order.
+        """
         instant = self._by_the_shared_clock(at)
-        changed = await self.session.scalar(
-            update(Agent)
-            .where(Agent.node_id == node_id, Agent.fencing_token == fencing_token)
-            .values(disconnected_at=instant, last_seen_at=instant)
-            .returning(Agent.node_id)
+        newest = (
+            select(Agent.node_id, Agent.fencing_token)
+            .where(tuple_(Agent.node_id, Agent.fencing_token).in_(sockets))
+            .order_by(Agent.node_id)
+            .with_for_update()
         )
-        return changed is not None
+        gone = {(node_id, token) for node_id, token in await self.session.execute(newest)}
+        await self.session.execute(
+            update(Agent)
+            .where(Agent.node_id.in_([node_id for node_id, _ in gone]))
+            .values(disconnected_at=instant, last_seen_at=instant)
+            .execution_options(synchronize_session=False)
+        )
+        return gone
 
     async def write_last_seen(self, ages: Mapping[str, timedelta], now: datetime) -> None:
         """Move `last_seen_at` forward, never back, by the clock that every process shares.

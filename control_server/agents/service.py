@@ -22,6 +22,7 @@ from control_server.keys import AGENT_TOKEN
 from shared.cache import Cache, TierUnavailable
 from shared.database import Database, after_commit
 from shared.kernel.clock import Clock
+from shared.kernel.gathering import Gathering
 from shared.kernel.secrets import digest_of, identify, mint
 from shared.protocol.base import Frame
 from shared.protocol.fleet import NodeKeys
@@ -80,6 +81,8 @@ class AgentLink:
     now: Clock
     roster: Roster
     cache: Cache
+    #: Marks nodes as disconnected by `node fencing-token`: when a server stops, all sockets end together.
+    ended: Gathering[bool]
     #: How long a token that was looked up is believed without asking SQL; zero asks every time.
     token_life: timedelta = timedelta(seconds=60)
 
@@ -143,10 +146,7 @@ class AgentLink:
         await self.roster.leave(connection)
         if not newest_here:
             return
-        async with self.database.transaction() as session:
-            current = await AgentRepository(session).note_disconnected(
-                connection.node_id, connection.fencing_token, self.now()
-            )
+        current = bool(await self.ended.of(f"{connection.node_id} {connection.fencing_token}"))
         log.info("agent.disconnected", node=connection.node_id, newest=current)
         if current:
             for act in self.switchboard.when_lost:

@@ -1,17 +1,21 @@
 """What becomes of probes and nodes when agents come, go, and come twice."""
 
+import asyncio
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import Engine, event
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
+from control_server.agents.repository import AgentRepository
 from shared.protocol.frames import CloseCode, Heartbeat, ProbeStart, ProbeStored
 from shared.protocol.probes import ProbeReason
 from shared.testing.fake_agent import SOCKET_PATH, FakeAgent
 from shared.testing.waiting import wait_until
-from tests.integration.control.probes.stage import Stage
+from tests.integration.control.probes.stage import NODES, Stage
 
 
 async def node(stage: Stage, node_id: str = "alpha") -> dict[str, Any]:
@@ -91,6 +95,28 @@ class TestReconnecting:
                     assert seen["agent"]["last_seen_at"] == stage.clock().isoformat().replace("+00:00", "Z")
             connected_at = (await node(stage))["agent"]["connected_at"]
             assert connected_at == (stage.clock() - timedelta(hours=1)).isoformat().replace("+00:00", "Z")
+
+
+class TestStopping:
+    async def test_sockets_that_end_together_are_written_down_together(self, any_stage: Stage) -> None:
+        link, written = any_stage.runs.link, 0
+
+        def note(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+            nonlocal written
+            written += statement.startswith("UPDATE agents SET") and "disconnected_at" in statement
+
+        async with AsyncExitStack() as stack:
+            for name in NODES:
+                await stack.enter_async_context(any_stage.agent(name))
+            event.listen(Engine, "before_cursor_execute", note)
+            try:
+                await asyncio.gather(*map(link.disconnect, link.connections.all()))
+            finally:
+                event.remove(Engine, "before_cursor_execute", note)
+        assert written == 2, "one for whoever came first, one for all others"
+        async with any_stage.resources.database.reading() as session:
+            agents = await AgentRepository(session).list_all()
+        assert [agent.node_id for agent in agents if agent.disconnected_at is None] == []
 
 
 class TestRefusing:

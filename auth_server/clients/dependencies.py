@@ -32,6 +32,7 @@ __all__ = [
     "read_body",
     "read_form",
     "read_page_form",
+    "sent_in",
 ]
 
 #: Acts inside the transaction that shuts a client out; registered in `app.py`.
@@ -66,9 +67,15 @@ def _administration(request: Request, session: Session, audit: AuditTrail) -> Cl
     return client_administration(state.resources, session, audit, state.after_client_end)
 
 
+def sent_in(request: Request, header: bytes) -> list[str]:
+    """What was sent in headers of this name, which is written small."""
+    return [value.decode("latin-1") for name, value in request.scope["headers"] if name == header]
+
+
 def media_type_of(request: Request) -> str:
     """What the body is, without parameters; case does not matter."""
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    sent = sent_in(request, b"content-type")
+    return sent[0].partition(";")[0].strip().lower() if sent else ""
 
 
 async def read_form(request: Request) -> Parameters:

@@ -6,10 +6,10 @@ of them: here a header is encoded once for a key and a type. Everything that is 
 
 from __future__ import annotations
 
-import base64
+from binascii import b2a_base64
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from cryptography.hazmat.primitives.asymmetric.ec import ECDSA, EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
@@ -18,13 +18,15 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 from pydantic_core import to_json
 
-from auth_server.signing_keys.schemas import OpenedKey
+from auth_server.signing_keys.schemas import Algorithm, OpenedKey
 
 #: More than keys and types that are used at the same time.
 _HEADERS = 64
 _ECDSA = ECDSA(SHA256())
-#: Bytes of each half of an ES256 signature.
-_HALF = 32
+#: Bits of each half of an ES256 signature, and bytes of both.
+_HALF, _BOTH = 256, 64
+#: From the alphabet of base64 to that of base64url (RFC 4648, section 5).
+_FOR_URLS = bytes.maketrans(b"+/", b"-_")
 
 
 def sign_compact(signer: OpenedKey, claims: Mapping[str, Any], typ: str) -> str:
@@ -38,11 +40,10 @@ def sign_compact(signer: OpenedKey, claims: Mapping[str, Any], typ: str) -> str:
 
 def _signature(signer: OpenedKey, signed: bytes) -> bytes:
     private = signer.key.private_key
-    if isinstance(private, RSAPrivateKey):
-        return private.sign(signed, PKCS1v15(), SHA256())
-    assert isinstance(private, EllipticCurvePrivateKey)  # noqa: S101 - there is no third kind
-    first, second = decode_dss_signature(private.sign(signed, _ECDSA))
-    return first.to_bytes(_HALF, "big") + second.to_bytes(_HALF, "big")
+    if signer.algorithm == Algorithm.RS256:
+        return cast("RSAPrivateKey", private).sign(signed, PKCS1v15(), SHA256())
+    first, second = decode_dss_signature(cast("EllipticCurvePrivateKey", private).sign(signed, _ECDSA))
+    return (first << _HALF | second).to_bytes(_BOTH, "big")
 
 
 @lru_cache(maxsize=_HEADERS)
@@ -51,4 +52,4 @@ def _header(algorithm: str, kid: str, typ: str) -> bytes:
 
 
 def _base64url(raw: bytes) -> bytes:
-    return base64.urlsafe_b64encode(raw).rstrip(b"=")
+    return b2a_base64(raw, newline=False).translate(_FOR_URLS, b"=")

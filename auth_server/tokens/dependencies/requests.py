@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Annotated
 
 from fastapi import Depends, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from auth_server.clients.dependencies import Form, client_gate
+from auth_server.clients.dependencies import Form, client_gate, sent_in
 from auth_server.clients.errors import InvalidRequest, OAuthError, ServerUnavailable
 from auth_server.clients.models import Client
 from auth_server.clients.rules.parameters import Parameters, read_credentials
@@ -44,21 +44,27 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-@contextmanager
-def _in_oauth_words() -> Iterator[None]:
-    try:
-        yield
-    except AppError as refusal:
-        if isinstance(refusal, OAuthError | BearerError) or refusal.kind is not Kind.UNAVAILABLE:
-            raise
-        raise ServerUnavailable(retry_after=refusal.retry_after) from refusal
+class _InOauthWords:
+    """Around what may find something not there: clients are told `temporarily_unavailable` then."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if error is None or not isinstance(error, AppError) or isinstance(error, OAuthError | BearerError):
+            return
+        if error.kind is Kind.UNAVAILABLE:
+            raise ServerUnavailable(retry_after=error.retry_after) from error
+
+
+_IN_OAUTH_WORDS = _InOauthWords()
 
 
 @asynccontextmanager
 async def _services(
     request: Request, begin: Callable[[], AbstractAsyncContextManager[AsyncSession]]
 ) -> AsyncIterator[TokenServices]:
-    with _in_oauth_words():
+    with _IN_OAUTH_WORDS:
         async with begin() as session:
             yield token_services(request.app.state.tokens, session, address_of(request))
 
@@ -66,7 +72,7 @@ async def _services(
 async def exchanged(request: Request, client: Client, asked: TokenRequest) -> Answer:
     """What the client is given: without a transaction in the plain case, else in one. Raises OAuthError."""
     plain: PlainExchange = request.app.state.plain_exchange
-    with _in_oauth_words():
+    with _IN_OAUTH_WORDS:
         given = await plain.exchange(client, asked)
     if not isinstance(given, TokenRequest):
         return given
@@ -89,15 +95,17 @@ async def authenticated(request: Request, form: Parameters) -> Client:
 
     Raises OAuthError.
     """
-    await keys_made(request)
-    sent = request.headers.getlist("authorization")
+    state = request.app.state
+    if not state.opened_keys.complete:
+        await keys_made(request)
+    sent = sent_in(request, b"authorization")
     if len(sent) > 1:
         raise InvalidRequest("Authenticate once: there are two Authorization headers.")
     credentials, address = read_credentials(sent[0] if sent else None, form), address_of(request)
     if credentials.assertion is not None:
         async with writing(request) as services:
             return await services.clients.authenticate(credentials, address)
-    parts: TokenParts = request.app.state.tokens
+    parts: TokenParts = state.tokens
     known = parts.resources.known_clients
     client = known.find(credentials.client_id, Unread.UNREAD)
     if client is Unread.UNREAD:
@@ -111,7 +119,7 @@ async def authenticated(request: Request, form: Parameters) -> Client:
 
 async def proven_key(request: Request) -> str | None:
     """The thumbprint of the key whose proof came along; None without one. Raises InvalidDpopProof."""
-    sent = request.headers.getlist("dpop")
+    sent = sent_in(request, b"dpop")
     if not sent:
         return None
     try:
@@ -145,7 +153,7 @@ async def spend_proof(request: Request, sent: Sequence[str], token: str | None =
 def nonce_headers(request: Request) -> dict[str, str]:
     """The nonce for the next proof of a client that proves a key (RFC 9449, section 8.2)."""
     resources: AuthResources = request.app.state.resources
-    if not resources.settings.tokens.dpop_nonces or "dpop" not in request.headers:
+    if not resources.settings.tokens.dpop_nonces or not sent_in(request, b"dpop"):
         return {}
     return {NONCE_HEADER: nonce_of(_nonce_key(request), resources.now())}
 

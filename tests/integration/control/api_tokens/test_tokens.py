@@ -40,7 +40,7 @@ class TestCreate:
         assert re.fullmatch(r"rlp_[0-9a-z]{12}_[\w-]{43}", token["token"])
         listed = await office.outside.get("/api/v1/tokens", headers=await signed_in(office))
         assert token["token_id"] in listed.text
-        secret = token["token"].rsplit("_", 1)[1]
+        secret = token["token"].split("_", 2)[2]
         assert secret not in listed.text
         async with office.resources.database.reading() as session:
             rows = (await session.execute(text("SELECT * FROM api_tokens"))).all()

@@ -217,11 +217,13 @@ class TestLeaving:
         async with running(stage) as (agent, probe_id):
             idle = await open_and_do_not_read(stage, probe_id, stage.port)
             await wait_until(lambda: stage.runs.relay.viewers() == 1)
-            async with stage.reader(probe_id) as reader:
+            async with stage.reader(probe_id) as reader, asyncio.TaskGroup() as group:
+                # It reads all the while: one that waits to be read is idle as well.
+                seen = group.create_task(reader.rest())
                 await fill(agent, probe_id)
                 await wait_until(lambda: stage.runs.relay.viewers() == 1)
                 await agent.done(probe_id)
-                assert len(outputs(await reader.rest())) == FILLING_LINES
+            assert len(outputs(seen.result())) == FILLING_LINES
             idle.close()
 
     async def test_b9_a_reader_that_resets_is_noticed(self, stage: Stage) -> None:

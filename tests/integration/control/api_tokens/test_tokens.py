@@ -43,7 +43,7 @@ class TestCreate:
         secret = token["token"].split("_", 2)[2]
         assert secret not in listed.text
         async with office.resources.database.reading() as session:
-            rows = (await session.execute(text("SELECT * FROM api_tokens"))).all()
+            rows = [tuple(row) for row in await session.execute(text("SELECT * FROM api_tokens"))]
         assert token["token_id"] in str(rows)
         assert secret not in str(rows)
 

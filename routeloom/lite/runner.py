@@ -114,9 +114,9 @@ class _Lite:
             async with late.up() as arrived:
                 gc.freeze()
                 gc.enable()
-                ports = protocol_ports(arrived.registry)
                 await _first_of(agent, stopped)
                 if agent.done() and not stopped.is_set():
+                    ports = await protocol_ports(arrived.registry)
                     typer.echo(Running(arrived.invitation, agent.result(), ports, self.home, command))
                 await stopped.wait()
         except GivenUp:

@@ -89,13 +89,12 @@ def command_for(home: Home) -> str:
     return called if usual else f"ROUTELOOM_HOME={shlex.quote(str(home.root))} {called}"
 
 
-def protocol_ports(registry: FastAPI) -> str:
+async def protocol_ports(registry: FastAPI) -> str:
     """Where whois clients and routers find the registry; a port that another program holds is not served."""
     told = []
     for name, port in registry.state.ports.items():
         if port.settings.port is not None:
-            served = (
-                f"on port {port.port}" if port.port else f"not served, port {port.settings.port} is in use"
-            )
-            told.append(f"{name} {served}")
+            await port.tried()
+            why = f"port {port.settings.port} is in use" if port.held else "which the log explains"
+            told.append(f"{name} on port {port.port}" if port.port else f"{name} not served, {why}")
     return "; ".join(told) or "whois and RTR are switched off"

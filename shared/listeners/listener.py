@@ -47,7 +47,9 @@ class Listener:
     port: int | None = field(init=False, default=None)
     #: Host and port of each address that it listens on now.
     addresses: tuple[tuple[str, int], ...] = field(init=False, default=())
-    _told: bool = field(init=False, default=False)
+    #: Whether another program holds the port, which is waited for.
+    held: bool = field(init=False, default=False)
+    _tried: asyncio.Event = field(init=False, default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
         """Make the table."""
@@ -59,6 +61,10 @@ class Listener:
             return []
         return [Loop(self.name, self.serve, interval=_PAUSE_AFTER_FAILURE, time_limit=_FOR_EVER)]
 
+    async def tried(self) -> None:
+        """Wait until it is known whether the port can be had."""
+        await self._tried.wait()
+
     async def serve(self) -> None:
         """Listen and serve until cancelled. Raises OSError where no address can be listened on.
 
@@ -66,11 +72,11 @@ class Listener:
         """
         make_room(self.settings.connections)
         while (sockets := self._bind_if_free()) is None:
-            if not self._told:
+            if not self.held:
                 log.warning("port_in_use", listener=self.name, port=self.settings.port)
-                self._told = True
+                self.held = True
             await asyncio.sleep(_PAUSE_AFTER_FAILURE.total_seconds())
-        self._told = False
+        self.held = False
         async with self._listening(sockets):
             while True:
                 await asyncio.sleep(_SWEEP_SECONDS)
@@ -83,19 +89,20 @@ class Listener:
             for sock in sockets:
                 stack.callback(sock.close)
                 sock.listen(_BACKLOG)
+            stack.callback(self._ended)
+            self.port = sockets[0].getsockname()[1]
+            self.addresses = tuple(sock.getsockname()[:2] for sock in sockets)
             if self.opening is not None:
                 await self.opening()
             for sock in sockets:
                 server = await loop.create_server(self._connect, sock=sock, backlog=_BACKLOG)
                 stack.callback(server.close)
-            self.port = sockets[0].getsockname()[1]
-            self.addresses = tuple(sock.getsockname()[:2] for sock in sockets)
-            try:
-                yield
-            finally:
-                self.port, self.addresses = None, ()
-                for connection in self.table:
-                    connection.evict()
+            yield
+
+    def _ended(self) -> None:
+        self.port, self.addresses = None, ()
+        for connection in self.table:
+            connection.evict()
 
     def _connect(self) -> Connection:
         return self.connect(self.table)
@@ -122,6 +129,8 @@ class Listener:
             if error.errno == errno.EADDRINUSE:
                 return None
             raise
+        finally:
+            self._tried.set()
 
     def _bind(self) -> list[socket.socket]:
         sockets: list[socket.socket] = []

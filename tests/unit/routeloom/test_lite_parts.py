@@ -1,5 +1,6 @@
 """Parts of Lite and of the command line that need no server."""
 
+import asyncio
 import errno
 import socket
 import subprocess
@@ -16,7 +17,9 @@ from routeloom.lite.errors import HomeNotOurs, HomeNotWritable, NoLoopback, Port
 from routeloom.lite.home import Home, default_home
 from routeloom.lite.local_agent import what_came_of
 from routeloom.lite.ports import listen_on_loopback
+from routeloom.lite.welcome import protocol_ports
 from shared.database.lock import AlreadyRunning, InstanceLock
+from shared.listeners import Connection, Listener, ListenerSettings
 
 
 def test_loopback_is_listened_to_in_both_families_on_one_port() -> None:
@@ -175,3 +178,27 @@ def test_the_welcome_says_how_the_agent_came_to_run(
     before: int | None, enrolled_now: bool, told: str
 ) -> None:
     assert what_came_of(before, 7, enrolled_now=enrolled_now) == told
+
+
+async def test_the_ports_of_the_registry_are_told_as_they_are() -> None:
+    async def for_ever() -> None:
+        await asyncio.Event().wait()
+
+    def at(port: int | None) -> ListenerSettings:
+        return ListenerSettings(port=port, hosts=("127.0.0.1",))
+
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        held = other.getsockname()[1]
+        ports = {
+            "whois": Listener("whois", at(0), Connection, opening=for_ever),
+            "rtr": Listener("rtr", at(held), Connection),
+            "off": Listener("off", at(None), Connection),
+        }
+        registry = FastAPI()
+        registry.state.ports = ports
+        serving = [asyncio.create_task(ports[name].serve()) for name in ("whois", "rtr")]
+        told = await protocol_ports(registry)
+        assert told == f"whois on port {ports['whois'].port}; rtr not served, port {held} is in use"
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)

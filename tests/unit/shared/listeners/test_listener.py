@@ -35,16 +35,39 @@ class TestServe:
         assert some.port is None
 
     async def test_raises_where_no_address_is_there(self) -> None:
+        some = listener(hosts=["203.0.113.1"])
         with pytest.raises(OSError, match="Cannot assign"):
-            await listener(hosts=["203.0.113.1"]).serve()
+            await some.serve()
+        await some.tried()
+        assert (some.held, some.port) == (False, None)
 
     async def test_waits_for_a_port_that_another_holds(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as other:
             some = listener(hosts=["127.0.0.1"], port=other.getsockname()[1])
             task = asyncio.create_task(some.serve())
-            await wait_until(lambda: some._told)
+            await some.tried()
+            assert some.held
+            assert some.port is None
             assert not task.done()
             await end(task)
+
+    async def test_tells_its_port_while_it_still_opens(self) -> None:
+        opened = asyncio.Event()
+
+        async def opening() -> None:
+            await opened.wait()
+
+        settings = ListenerSettings(port=0, hosts=("127.0.0.1",))
+        some = Listener("test", settings, Connection, opening=opening)
+        task = asyncio.create_task(some.serve())
+        await some.tried()
+        _, writer = await asyncio.open_connection("127.0.0.1", some.port)
+        assert (some.held, len(some.table)) == (False, 0)
+        opened.set()
+        await wait_until(lambda: len(some.table) == 1)
+        writer.close()
+        await end(task)
+        assert some.port is None
 
     async def test_shares_a_port_with_other_workers(self) -> None:
         first = Listener("test", ListenerSettings(port=0, hosts=("127.0.0.1",)), Connection, shared=True)

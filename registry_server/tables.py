@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from sqlalchemy.orm import DeclarativeBase
 
-from shared.database import ANNOTATIONS, DatabaseUnavailable, new_metadata
+from shared.database import ANNOTATIONS, new_metadata, refusal_of
 from shared.database.errors import is_unavailable_by_driver
 from shared.database.migrations import ONLY_ON
 
@@ -180,7 +180,7 @@ async def carry_out(session: AsyncSession, work: Callable[[Dialect], Work[Result
         if hasattr(error, "sqlite_errorcode") or hasattr(error, "sqlstate"):
             raise DBAPIError(None, None, error) from error
         if dialect.name == "postgresql" and is_unavailable_by_driver(error):
-            raise DatabaseUnavailable from error
+            raise refusal_of(error) from error
         raise
 
 

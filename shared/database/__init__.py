@@ -3,13 +3,14 @@
 from shared.database.base import ANNOTATIONS, new_metadata
 from shared.database.direct import Direct
 from shared.database.engine import Database, DatabaseSettings, open_database
-from shared.database.errors import DatabaseUnavailable
+from shared.database.errors import DatabaseFull, DatabaseUnavailable, refusal_of
 from shared.database.transaction import after_commit, forget_after_commit
 from shared.database.types import JsonValue, SpelledJson, UtcDateTime
 
 __all__ = [
     "ANNOTATIONS",
     "Database",
+    "DatabaseFull",
     "DatabaseSettings",
     "DatabaseUnavailable",
     "Direct",
@@ -20,4 +21,5 @@ __all__ = [
     "forget_after_commit",
     "new_metadata",
     "open_database",
+    "refusal_of",
 ]

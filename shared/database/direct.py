@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shared.database.errors import DatabaseUnavailable, is_unavailable_by_driver
+from shared.database.errors import is_unavailable_by_driver, refusal_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Dialect, Executable, PoolProxiedConnection
@@ -84,7 +84,7 @@ class Direct:
                 self._give_back(line)
         except Exception as error:
             if is_unavailable_by_driver(error):
-                raise DatabaseUnavailable from error
+                raise refusal_of(error) from error
             raise
 
     async def _take(self) -> PoolProxiedConnection:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
+from collections.abc import Iterator
 from datetime import timedelta
 
 from sqlalchemy.exc import DBAPIError
@@ -33,6 +35,16 @@ class DatabaseUnavailable(AppError):
         super().__init__(retry_after=timedelta(seconds=2))
 
 
+class DatabaseFull(DatabaseUnavailable):
+    """The disk of the database is full. Nothing was changed; free some space and try again."""
+
+    code = "database_full"
+
+
+#: SQLSTATE disk_full.
+_POSTGRES_FULL = "53100"
+
+
 #: SQLSTATE character_not_in_repertoire, untranslatable_character: PostgreSQL keeps no NUL in a text or JSON.
 _NO_TEXT = frozenset({"22021", "22P05"})
 
@@ -47,6 +59,13 @@ class TextRefused(AppError):
 def is_refused_text(error: BaseException) -> bool:
     """Whether the database refuses a character of a text that a caller sent."""
     return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) in _NO_TEXT
+
+
+def refusal_of(error: BaseException) -> DatabaseUnavailable:
+    """What callers are told where the database is away, full or busy."""
+    orig = error.orig if isinstance(error, DBAPIError) else error
+    full = any(_is_full(each) for each in _causes(orig))
+    return DatabaseFull() if full else DatabaseUnavailable()
 
 
 def is_unavailable(error: BaseException) -> bool:
@@ -69,11 +88,22 @@ def is_unavailable_by_driver(error: BaseException) -> bool:
 
 
 def _stands_for_absence(error: BaseException | None) -> bool:
+    return any(_names_absence(each) for each in _causes(error))
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
-        if _names_absence(error):
-            return True
+        yield error
         error = error.__cause__
-    return False
+
+
+def _is_full(error: BaseException) -> bool:
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is not None:
+        return bool(code & 0xFF == sqlite3.SQLITE_FULL)
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return True
+    return getattr(error, "sqlstate", None) == _POSTGRES_FULL
 
 
 def _names_absence(error: BaseException) -> bool:

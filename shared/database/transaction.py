@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from shared.database.errors import DatabaseUnavailable, TextRefused, is_refused_text, is_unavailable
+from shared.database.errors import TextRefused, is_refused_text, is_unavailable, refusal_of
 from shared.kernel.errors import AppError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ async def transaction(sessions: async_sessionmaker[AsyncSession]) -> AsyncIterat
             await _commit(session)
     except Exception as error:
         if is_unavailable(error):
-            raise DatabaseUnavailable from error
+            raise refusal_of(error) from error
         if is_refused_text(error):
             raise TextRefused from error
         raise

@@ -16,6 +16,7 @@ from prometheus_client import (
     generate_latest,
 )
 
+from shared.kernel.errors import AppError, Kind
 from shared.web.routing import Router
 
 log = structlog.get_logger(__name__)
@@ -83,6 +84,10 @@ class CountedLoops:
     def failed(self, name: str, error: BaseException) -> None:
         """Note a pass that failed; the loop goes on."""
         self._failures.labels(name).inc()
+        if isinstance(error, AppError) and error.kind is Kind.UNAVAILABLE:
+            # Where something is away or full it says so; where in the code that was met helps nobody.
+            log.error("loop.failed", loop=name, error=error.code, reason=error.detail)
+            return
         log.error("loop.failed", loop=name, error=type(error).__name__, exc_info=error)
 
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from shared.database import (
     ANNOTATIONS,
     Database,
+    DatabaseFull,
     DatabaseSettings,
     DatabaseUnavailable,
     after_commit,
@@ -178,3 +179,18 @@ async def test_a_database_that_is_away_is_a_refusal_not_a_bug(tmp_path: Path) ->
     with pytest.raises(DatabaseUnavailable):
         await database.ping()
     await database.close()
+
+
+async def test_a_full_disk_is_told_as_what_it_is(database: Database) -> None:
+    async with database.transaction() as session:
+        if database.dialect == "sqlite":
+            pages = (await session.execute(text("PRAGMA page_count"))).scalar_one()
+            await session.execute(text(f"PRAGMA max_page_count = {pages}"))
+            fill = "CREATE TABLE more AS SELECT zeroblob(1000000) AS filling"
+        else:
+            fill = "DO $$ BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = '53100'; END $$"
+    with pytest.raises(DatabaseFull, match="disk of the database is full"):
+        async with database.transaction() as session:
+            await session.execute(text(fill))
+    async with database.transaction() as session:
+        await session.execute(text("SELECT 1"))

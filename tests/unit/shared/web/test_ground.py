@@ -7,11 +7,15 @@ from pathlib import Path
 import httpx2
 import pytest
 from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
 from pydantic import ValidationError
+from structlog.testing import capture_logs
 
+from shared.database import DatabaseFull
 from shared.kernel.secrets import mint
 from shared.web.health import TierReport, overall
 from shared.web.logs import LogFormat, configure_logs, drop_secrets
+from shared.web.metrics import CountedLoops
 from shared.web.settings import WebSettings
 from tests.unit.shared.web.service import build
 
@@ -152,3 +156,14 @@ def test_a_logged_error_hides_a_secret_in_its_message(
     assert secret not in printed
     if form is LogFormat.JSON:
         assert [json.loads(line)["level"] for line in printed.splitlines()] == ["error", "error"]
+
+
+def test_a_loop_that_finds_something_away_says_what_and_not_where() -> None:
+    loops = CountedLoops(CollectorRegistry())
+    with capture_logs() as logs:
+        loops.failed("sweep", DatabaseFull())
+        loops.failed("sweep", ValueError("a bug"))
+    away, bug = logs
+    assert (away["error"], "exc_info" in away) == ("database_full", False)
+    assert away["reason"].startswith("The disk of the database is full.")
+    assert (bug["error"], str(bug["exc_info"])) == ("ValueError", "a bug")

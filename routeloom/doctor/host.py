@@ -23,6 +23,7 @@ _SCARCE, _LITTLE = 0.05, 0.15
 _LEAST = _GIB // 2
 _OLDEST_PYTHON = (3, 11)
 _SECONDS = 3
+_ABSENT = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}
 
 
 def look_at_host(deployment: Deployment) -> list[Finding]:
@@ -82,6 +83,10 @@ def port(name: str, host: str, number: int, path: str) -> Finding:
         except OSError as error:
             if error.errno == errno.EADDRINUSE and _ours(host, number, path):
                 return good("ports", f"Port {number} is {name}'s, which answers there.")
+            if error.errno in _ABSENT:
+                text = f"This host has no address {host}, which {name} is to listen at."
+                variable = f"ROUTELOOM_{name.upper()}_WEB__HOST"
+                return problem("ports", text, f"export {variable}=::1   # one that `ip address` lists")
             remedy = f"ss -ltnp 'sport = :{number}'"
             return problem("ports", f"Port {number} of {name} cannot be had: {error.strerror}.", remedy)
     return good("ports", f"Port {number} of {name} is free.")

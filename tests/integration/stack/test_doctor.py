@@ -217,6 +217,12 @@ class TestHost:
         (one,) = problems([each for each in found if each.check == "ports"])
         assert str(number) in one.remedy
 
+    def test_an_address_that_the_host_does_not_have_is_named(self, tmp_path: Path) -> None:
+        found = host.look_at_host(control(tmp_path, web={"host": "203.0.113.1", "port": 8420}))
+        (one,) = problems([each for each in found if each.check == "ports"])
+        assert "no address 203.0.113.1" in one.text
+        assert "ROUTELOOM_CONTROL_WEB__HOST" in one.remedy
+
     def test_a_free_port_is_good(self, tmp_path: Path) -> None:
         found = host.look_at_host(control(tmp_path, web={"port": free_loopback_port()}))
         assert graded(found, "ports") == [Grade.GOOD]

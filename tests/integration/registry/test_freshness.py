@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import httpx2
@@ -10,6 +10,7 @@ import pytest
 
 from registry_server.app import create_app
 from registry_server.mirror.errors import UpstreamUnavailable
+from shared.testing.waiting import wait_until
 from tests.integration.registry.conftest import Registries, Registry, client_of
 from tests.integration.registry.objects import FILES
 from tests.integration.registry.upstream import Upstream
@@ -36,15 +37,24 @@ class Watched:
         found = (await self.client.get("/registry/api/v1/status")).json()
         return found["lag_seconds"], found["stale"]
 
+    async def looked(self) -> bool:
+        """Whether the look at upstream has ended that every start makes."""
+        found = (await self.client.get("/registry/api/v1/status")).json()
+        checked = datetime.fromisoformat(found["checked_at"])
+        return found["running"] is None and checked == self.registry.clock()
+
 
 @pytest.fixture
 async def watched(registries: Registries, upstream: Upstream) -> AsyncIterator[Watched]:
     upstream.commit(FILES)
     registry = await registries.open(upstream, interval="PT24H", ready_within="PT3H")
     await registry.sync()
+    registry.clock.advance(timedelta(seconds=1))
     async with client_of(create_app(registry.resources.settings, registry.resources)) as client:
+        watched = Watched(registry, client)
+        await wait_until(watched.looked)
         await registry.resources.snapshots.refresh()
-        yield Watched(registry, client)
+        yield watched
 
 
 async def test_after_a_while_without_upstream_it_is_not_ready_and_says_since_when(

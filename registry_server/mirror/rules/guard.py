@@ -45,7 +45,8 @@ def is_to_be_weighed(
         return False
     if mode is SyncMode.FULL or not FILTERS.isdisjoint(touched):
         return True
-    directories = Counter(path.split(b"/")[1].decode(errors="replace") for path in touched)
+    inside = (path.split(b"/") for path in touched if path.startswith(b"data/"))
+    directories = Counter(parts[1].decode(errors="replace") for parts in inside)
     return any(
         files > settings.drop_floor
         and files > settings.drop_share / 2 * before.objects.get(CLASS_OF_DIRECTORY.get(name, ""), 0)

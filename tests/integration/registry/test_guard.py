@@ -101,3 +101,14 @@ async def test_other_limits_for_the_same_routes_are_no_loss(
         {"data/filter.txt": FILTER.replace(b"29", b"28"), **routes(NO_LONGER.replace("20", "64"))}
     )
     assert (await registry.sync()).outcome is SyncOutcome.APPLIED
+
+
+async def test_files_outside_the_data_come_and_go_unweighed(
+    registries: Registries, upstream: Upstream
+) -> None:
+    beside: dict[str | bytes, Content] = {"README.md": b"Read me.\n", "utils/schema-check/test": b"1\n"}
+    upstream.commit(FILES | beside)
+    registry = await registries.open(upstream)
+    await registry.sync()
+    upstream.commit(dict.fromkeys(beside))
+    assert (await registry.sync()).outcome is SyncOutcome.APPLIED

@@ -27,6 +27,10 @@ class Peer(Protocol):
     def node_id(self) -> str:
         """The node that was authenticated, whatever the frames say."""
 
+    @property
+    def fencing_token(self) -> int:
+        """Higher for each newer connection of the node."""
+
     def send(self, frame: Frame) -> bool:
         """Queue a frame."""
 
@@ -45,10 +49,16 @@ class StalledFrames:
 
     def waits_behind(self, peer: Peer, frame: Waiting) -> bool:
         """Queue the frame if earlier ones of its share wait; whether it was."""
-        known = self._queues.get((frame.probe_id, peer.node_id))
+        key = (frame.probe_id, peer.node_id)
+        known = self._queues.get(key)
         if known is None:
             return False
-        self.add(peer, frame)
+        if known[0].fencing_token < peer.fencing_token:
+            # All of it is said again on the newer connection.
+            del self._queues[key]
+            return False
+        if known[0] is peer:
+            self.add(peer, frame)
         return True
 
     def add(self, peer: Peer, frame: Waiting) -> None:

@@ -27,6 +27,8 @@ _MOST_UNSENT = 64 << 20
 #: A host without IPv6, or without this address: the others are served.
 _ABSENT = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}
 _PAUSE_AFTER_FAILURE = timedelta(seconds=5)
+#: Turns of the event loop from a client that was accepted to its connection, and from there to its end.
+_TURNS = 3
 #: Serving has no end of its own.
 _FOR_EVER = timedelta(days=36_500)
 
@@ -89,20 +91,23 @@ class Listener:
             for sock in sockets:
                 stack.callback(sock.close)
                 sock.listen(_BACKLOG)
-            stack.callback(self._ended)
+            stack.push_async_callback(self._end)
             self.port = sockets[0].getsockname()[1]
             self.addresses = tuple(sock.getsockname()[:2] for sock in sockets)
             if self.opening is not None:
                 await self.opening()
             for sock in sockets:
                 server = await loop.create_server(self._connect, sock=sock, backlog=_BACKLOG)
-                stack.callback(server.close)
+                stack.push_async_callback(_close, sock, server)
             yield
 
-    def _ended(self) -> None:
+    async def _end(self) -> None:
+        """Let everybody go, whoever was accepted a moment ago too, and see that their sockets are closed."""
         self.port, self.addresses = None, ()
-        for connection in self.table:
-            connection.evict()
+        for _ in range(_TURNS):
+            for connection in self.table:
+                connection.evict()
+            await asyncio.sleep(0)
 
     def _connect(self) -> Connection:
         return self.connect(self.table)
@@ -168,3 +173,14 @@ def _bound(host: str, port: int, *, shared: bool) -> socket.socket:
         stack.pop_all()
     sock.setblocking(False)  # noqa: FBT003 - the socket module's own signature
     return sock
+
+
+async def _close(sock: socket.socket, server: asyncio.Server) -> None:
+    """Accept nobody, and close once those have their connections who were accepted a moment ago.
+
+    A server of asyncio that is closed before leaves their sockets open.
+    """
+    asyncio.get_running_loop().remove_reader(sock)
+    for _ in range(_TURNS):
+        await asyncio.sleep(0)
+    server.close()

@@ -1,6 +1,7 @@
 """Where a listener listens."""
 
 import asyncio
+import contextlib
 import socket
 
 import pytest
@@ -94,3 +95,16 @@ class TestServe:
 
     def test_an_empty_variable_is_no_port(self) -> None:
         assert listener(port="").loops() == []
+
+    @pytest.mark.parametrize("turns", range(6))
+    async def test_leaves_no_socket_open_of_whoever_was_only_just_accepted(self, turns: int) -> None:
+        some = listener(hosts=["127.0.0.1"])
+        task = await serving(some)
+        with socket.create_connection(("127.0.0.1", some.port or 0)) as client:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await end(task)
+            client.settimeout(5)
+            # The event loop does not turn any more: whatever is to be closed is closed.
+            with contextlib.suppress(ConnectionResetError):
+                assert client.recv(1) == b""

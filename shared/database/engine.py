@@ -24,6 +24,7 @@ from sqlalchemy.util.concurrency import in_greenlet
 
 from shared.database.closing import ClosingConnection, connected
 from shared.database.direct import TRUSTED_SECONDS, Direct
+from shared.database.large import take_room_back
 from shared.database.transaction import transaction
 
 if TYPE_CHECKING:
@@ -223,6 +224,8 @@ def _sqlite_engine(url: URL, *, begin: str, connections: int, read_only: bool) -
         if read_only:
             cursor.execute("PRAGMA query_only = ON")
         cursor.close()
+
+    take_room_back(engine)
 
     @event.listens_for(engine.sync_engine, "begin")
     def _begin(connection: Connection) -> None:

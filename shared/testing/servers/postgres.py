@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -16,10 +16,8 @@ from shared.testing.servers.process import ServerFailed, ServerMissing, ServerPr
 SUPERUSER = "postgres"
 STATUS_LINE = 7  # of postmaster.pid, where the first line is the process
 TRUST_LOOPBACK = "host all all 127.0.0.1/32 trust\n"
-SETTINGS = {
-    "listen_addresses": "127.0.0.1",
-    "unix_socket_directories": "",
-    "max_connections": "200",
+SETTINGS = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "max_connections": "200"}
+OF_TESTS = {
     "shared_buffers": "32MB",
     # A crash of the machine may lose a test's data. A crash of the server may not, which is why commits stay
     # synchronous: they reach the kernel before they are acknowledged.
@@ -34,8 +32,9 @@ class PostgresServer(ServerProcess):
     stop_signal = signal.SIGINT  # "fast": sessions are ended, a checkpoint is written
     kill_signal = signal.SIGQUIT  # "immediate": SIGKILL would leave the sessions' processes behind
 
-    def __init__(self, data: Path, log: Path) -> None:
+    def __init__(self, data: Path, log: Path, settings: Mapping[str, str] = OF_TESTS) -> None:
         super().__init__(log)
+        self._settings = {**SETTINGS, **settings}
         self._programs = installed_programs()
         self._data = data
         self._databases = 0
@@ -54,7 +53,7 @@ class PostgresServer(ServerProcess):
         (self._data / "pg_hba.conf").write_text(TRUST_LOOPBACK, encoding="utf-8")
 
     def command(self) -> Sequence[str]:
-        settings = SETTINGS | {"port": str(self.port)}
+        settings = self._settings | {"port": str(self.port)}
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         return [*as_unprivileged(), str(self._programs / "postgres"), "-D", str(self._data), *options]
 
@@ -129,14 +128,17 @@ class PostgresServer(ServerProcess):
 
 
 @contextmanager
-def postgres_server(directory: Path) -> Iterator[PostgresServer]:
-    """A new cluster; its log is in `directory`, its data where its unprivileged owner can reach them."""
+def postgres_server(directory: Path, settings: Mapping[str, str] = OF_TESTS) -> Iterator[PostgresServer]:
+    """A new cluster; its log is in `directory`, its data where its unprivileged owner can reach them.
+
+    With no settings it is as PostgreSQL comes, and as durable.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     home = Path(tempfile.mkdtemp(prefix="routeloom-postgres-"))
     try:
         if os.geteuid() == 0:
             shutil.chown(home, _unprivileged_user(), _unprivileged_user())
-        server = PostgresServer(home / "data", directory / "postgres.log")
+        server = PostgresServer(home / "data", directory / "postgres.log", settings)
         server.initialise()
         server.start_first()
         try:

@@ -7,16 +7,17 @@ are carried out at once. What is more is copied.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from itertools import chain
+from itertools import repeat
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sqlalchemy import JSON, ColumnElement, Index, bindparam, func, insert, select
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import DeclarativeBase
 
 from shared.database import ANNOTATIONS, new_metadata, refusal_of
@@ -34,6 +35,7 @@ Result = TypeVar("Result")
 Row = Sequence[Any]
 #: Every SQLite takes so many in one statement.
 _PARAMETERS = 999
+_LITERALS = {None: "NULL", False: "FALSE", True: "TRUE"}
 
 
 class Base(DeclarativeBase):
@@ -56,39 +58,46 @@ def trigrams(name: str, column: str | ColumnElement[str]) -> Index:
     ).ddl_if(dialect="postgresql")
 
 
-async def insert_rows(
-    session: AsyncSession, model: type[DeclarativeBase], rows: Sequence[Sequence[Any]]
-) -> None:
-    """Insert the rows, each with a value for every column in the order of the model: COPY on PostgreSQL.
+class Part(NamedTuple):
+    """Rows for one table."""
+
+    model: type[DeclarativeBase]
+    #: One row after the other, without the columns that are alike in all.
+    values: Sequence[Any]
+    #: Those columns, and what they hold.
+    alike: Mapping[str, bool | None] = MappingProxyType({})
+
+    @property
+    def columns(self) -> list[str]:
+        """In the order of the model, those that are alike at the end."""
+        named = [column.name for column in self.model.__table__.columns]
+        return [name for name in named if name not in self.alike] + list(self.alike)
+
+    @property
+    def width(self) -> int:
+        """How many of the values make a row."""
+        return len(self.model.__table__.columns) - len(self.alike)
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Each row with all of its columns."""
+        return zip(*[iter(self.values)] * self.width, *map(repeat, self.alike.values()), strict=False)
+
+
+async def insert_rows(session: AsyncSession, parts: Sequence[Part]) -> None:
+    """Insert many rows: by COPY on PostgreSQL.
 
     The session has already written in this transaction: COPY goes past the driver's wrapper, which begins a
     transaction at the first statement only.
     """
-    if not rows:
-        return
     connection = await session.connection()
-    columns = [column.name for column in model.__table__.columns]
-    if connection.dialect.name == "postgresql":
-        driver: Any = (await connection.get_raw_connection()).driver_connection
-        await driver.copy_records_to_table(model.__tablename__, records=rows, columns=columns)
+    if connection.dialect.name != "postgresql":
+        await carry_out(session, lambda _: _insert_blocks(parts))
         return
-    await _insert_blocks(connection, model.__tablename__, columns, rows)
-
-
-async def _insert_blocks(
-    connection: AsyncConnection, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
-) -> None:
-    """Many rows a statement, then the rest one by one: a step of SQLite's costs more than a row."""
-    named = ", ".join(f'"{name}"' for name in columns)
-    row = f"({', '.join('?' * len(columns))})"
-    size = _PARAMETERS // len(columns)
-    whole = len(rows) // size * size
-    insert = f"INSERT INTO {table} ({named}) VALUES "  # noqa: S608 - names of ours
-    if whole:
-        blocks = [tuple(chain.from_iterable(rows[at : at + size])) for at in range(0, whole, size)]
-        await connection.exec_driver_sql(insert + ", ".join([row] * size), blocks)
-    if whole < len(rows):
-        await connection.exec_driver_sql(insert + row, [tuple(each) for each in rows[whole:]])
+    driver: Any = (await connection.get_raw_connection()).driver_connection
+    for part in parts:
+        if part.values:
+            columns = [column.name for column in part.model.__table__.columns]
+            await driver.copy_records_to_table(part.model.__tablename__, records=part.rows(), columns=columns)
 
 
 class Ask(NamedTuple):
@@ -101,6 +110,23 @@ class Ask(NamedTuple):
 
 #: Asks, is sent the rows of each answer, and ends with a result.
 Work = Generator[Ask, Any, Result]
+
+
+def _insert_blocks(parts: Sequence[Part]) -> Work[None]:
+    """Many rows a statement, then the rest one by one: a step of SQLite's costs more than a row."""
+    for part in parts:
+        values, width = part.values, part.width
+        named = ", ".join(f'"{name}"' for name in part.columns)
+        row = f"({', '.join(['?'] * width + [_LITERALS[each] for each in part.alike.values()])})"
+        size = _PARAMETERS // width
+        block, whole = size * width, len(values) // (size * width) * size * width
+        insert = f"INSERT INTO {part.model.__tablename__} ({named}) VALUES "  # noqa: S608 - names of ours
+        if whole:
+            blocks = [values[at : at + block] for at in range(0, whole, block)]
+            yield Ask(insert + ", ".join([row] * size), rows=blocks)
+        if whole < len(values):
+            rest = [values[at : at + width] for at in range(whole, len(values), width)]
+            yield Ask(insert + row, rows=rest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Index
 from sqlalchemy.orm import Mapped, mapped_column
 
 from registry_server.tables import Base
@@ -25,10 +24,7 @@ class ChangeRow(Base):
     """What one commit did to one file; without a blob the file was not there."""
 
     __tablename__ = "object_changes"
-    __table_args__ = (
-        Index("ix_object_changes_position", "position"),
-        {"sqlite_with_rowid": False},
-    )
+    __table_args__ = ({"sqlite_with_rowid": False},)
 
     path: Mapped[str] = mapped_column(primary_key=True)
     position: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)

@@ -14,6 +14,7 @@ from registry_server.history.rules.reading import StoredChange
 from registry_server.history.rules.rows import HistoryRows
 from registry_server.tables import (
     Base,
+    Part,
     Statement,
     Work,
     carry_out,
@@ -23,8 +24,8 @@ from registry_server.tables import (
     prepare,
 )
 
-#: So few rows are stored in one go; more are copied table by table.
-_FEW = 1000
+#: So few values are stored in one go; more are copied table by table.
+_FEW = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,18 @@ def _find_last(statements: _Statements) -> Work[tuple[int, str] | None]:
 
 
 def _insert(statements: _Statements, rows: HistoryRows) -> Work[None]:
-    yield statements.insert_commit.ask_each(rows.commits)
-    yield statements.insert_change.ask_each(rows.changes)
+    commits, added, changes = _parts(rows)
+    yield statements.insert_commit.ask_each([*commits.rows()])
+    new = [(path, position, None, after, None) for path, position, after, _, _ in added.rows()]
+    yield statements.insert_change.ask_each([*new, *changes.rows()])
+
+
+def _parts(rows: HistoryRows) -> tuple[Part, Part, Part]:
+    return (
+        Part(CommitRow, rows.commits),
+        Part(ChangeRow, rows.added, {"before": None, "moved": None}),
+        Part(ChangeRow, rows.changes),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +84,10 @@ class HistoryRepository:
 
     async def insert(self, rows: HistoryRows) -> None:
         """Store the rows."""
-        if len(rows.commits) + len(rows.changes) <= _FEW:
+        if len(rows.added) + len(rows.changes) <= _FEW:
             await carry_out(self.session, lambda dialect: _insert(_statements_on(dialect), rows))
             return
-        await insert_rows(self.session, CommitRow, rows.commits)
-        await insert_rows(self.session, ChangeRow, rows.changes)
+        await insert_rows(self.session, _parts(rows))
 
     async def list_of(self, path: str, before: int | None, limit: int) -> Sequence[StoredChange]:
         """Changes of a path, newest first, strictly older than a position."""

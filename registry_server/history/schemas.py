@@ -8,15 +8,8 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-
-class FileChange(NamedTuple):
-    """One file of a commit; a blob of None says that it was not there."""
-
-    path: bytes
-    before: str | None
-    after: str | None
-    #: Of the file afterwards, as git writes it.
-    mode: str = "100644"
+#: One file of a commit: its path and its blob before and afterwards; None says that it was not there.
+FileChange = tuple[bytes, str | None, str | None]
 
 
 class LoggedCommit(NamedTuple):

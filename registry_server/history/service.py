@@ -13,7 +13,6 @@ from registry_server.history.rules.reading import difference, read_change
 from registry_server.history.rules.rows import history_rows
 from registry_server.history.schemas import ChangeDetail, ChangeRead, HistoryPage, LoggedCommit
 from registry_server.objects.rules.cursors import read_cursor, write_cursor
-from registry_server.objects.rules.loads import without_collection
 
 _CHUNK = 2000
 #: So few changes are made into rows at once: another thread takes longer to begin than the work to end.
@@ -53,12 +52,11 @@ class HistoryIndex:
         for start in range(0, len(commits), _CHUNK):
             some = commits[start : start + _CHUNK]
             few = sum(len(commit.changes) for commit in some) <= _FEW
-            with without_collection():
-                rows = (
-                    history_rows(some, position + start)
-                    if few
-                    else await asyncio.to_thread(history_rows, some, position + start)
-                )
+            rows = (
+                history_rows(some, position + start)
+                if few
+                else await asyncio.to_thread(history_rows, some, position + start)
+            )
             await self.repository.insert(rows)
 
 

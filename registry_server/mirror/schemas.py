@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -81,11 +81,8 @@ class TreeEntry(NamedTuple):
     blob: str
 
 
-class Blob(NamedTuple):
-    """One object that git printed: without a size it is missing or no blob, without text it is too large."""
-
-    size: int | None
-    text: bytes | None
+#: Size and text of one object: without a size it is missing or no blob, without a text too large.
+Blob = tuple[int | None, bytes | None]
 
 
 class TreeDifference(NamedTuple):
@@ -102,10 +99,14 @@ class RemoteTip(NamedTuple):
     commit: str
 
 
-class LocalTip(NamedTuple):
-    """What our copy of the branch points at."""
+class Line(NamedTuple):
+    """What to add to the history."""
 
-    commit: str
+    #: The commit that these follow; None: they are the whole line.
+    base: str | None
+    #: The oldest first.
+    commits: list[LoggedCommit]
+    #: The date of the newest commit of the line.
     committed_at: datetime
 
 
@@ -144,13 +145,14 @@ class SyncPlan:
     version: int
     branch: str
     commit: str
-    committed_at: datetime
     removed: list[bytes]
     #: Files to be read.
     entries: list[TreeEntry]
-    #: The last commit of the history that these commits follow; None: they replace it.
-    history_base: str | None = None
-    commits: list[LoggedCommit] = field(default_factory=list)
+
+    @property
+    def touched(self) -> list[bytes]:
+        """Every path that the plan is about."""
+        return [*self.removed, *(entry.path for entry in self.entries)]
 
 
 class SyncTrigger(StrEnum):

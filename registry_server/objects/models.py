@@ -21,6 +21,12 @@ class ObjectRow(Base):
     __tablename__ = "objects"
     __table_args__ = (
         Index("ix_objects_folded_class", "folded", "object_class"),
+        Index(
+            "ix_objects_asn",
+            "asn",
+            sqlite_where=text("asn IS NOT NULL"),
+            postgresql_where=text("asn IS NOT NULL"),
+        ),
         trigrams("ix_objects_folded_trigrams", func.lower(column("folded"))),
     )
 
@@ -35,7 +41,7 @@ class ObjectRow(Base):
     #: False for an object with an error: served as text, and nothing is derived from it.
     indexed: Mapped[bool]
     #: 32 bits unsigned, so never a signed 32-bit column.
-    asn: Mapped[int | None] = mapped_column(BigInteger, index=True)
+    asn: Mapped[int | None] = mapped_column(BigInteger)
 
 
 class ReferenceRow(Base):

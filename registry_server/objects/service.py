@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+import os
+from collections import defaultdict
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import Any, Self
 
 from registry_server.objects.repository.index import IndexRepository
 from registry_server.objects.rules.grammar import quote
-from registry_server.objects.rules.loads import without_collection
 from registry_server.objects.rules.paths import show
 from registry_server.objects.rules.rows import index_rows
 from registry_server.objects.schemas import FileVersion, IndexCounts, IndexRows, Problem, ProblemCode, Tally
+from registry_server.objects.store.beside import ParserLost, parsed_beside
 
+__all__ = ["GRAMMAR_VERSION", "Chunks", "ObjectIndex", "Parsed", "ParserLost", "find_problems", "parsing"]
 #: Raised when a file would be read differently than before: everything is then read anew.
 GRAMMAR_VERSION = 3
-#: Of rows of objects and of references.
-_KEY, _NAMED = itemgetter(4, 2), itemgetter(3, 6)
 _FEW, _LITTLE_BYTES = 40, 32_768
 #: Files as they are read; so many at a time bound the memory of a load.
 Chunks = AsyncGenerator[Sequence[FileVersion], None]
+#: What is stored for them, in the same order.
+Parsed = AsyncGenerator[IndexRows, None]
+#: To begin a process takes as long as to parse some thousand files.
+_MANY = 5000
 
 
 def find_problems(files: Sequence[FileVersion]) -> list[tuple[str, Problem]]:
     """Everything wrong with the files taken together, by path; what a sync of them would record."""
     rows = index_rows(files, 1)
     found = [
-        (path, Problem(ProblemCode(code), line, detail)) for path, _, code, _, line, detail in rows.problems
+        (path, Problem(ProblemCode(code), line, detail))
+        for path, _, code, _, line, detail in rows.each_problem()
     ]
-    paths = {ident: path for ident, path, *_ in rows.objects}
-    keys = {(object_class, folded) for _, _, object_class, _, folded, *_ in rows.objects}
-    for ident, _, attribute, target, shown, line, classes, _ in rows.references:
+    paths = {ident: path for ident, path, *_ in rows.each_object()}
+    keys = set(rows.classed())
+    for ident, _, attribute, target, shown, line, classes in rows.each_reference():
         if not any((object_class, target) in keys for object_class in classes.split()):
             detail = f"{attribute} names {quote(shown)}, which is not in the registry"
             found.append((paths[ident], Problem(ProblemCode.DANGLING_REFERENCE, line, detail)))
@@ -51,65 +56,61 @@ class ObjectIndex:
         """The index as part of the caller's transaction, whose session it is given."""
         return cls(IndexRepository(session))
 
-    async def replace_all(self, files: Chunks) -> tuple[IndexCounts, int]:
-        """Make the index say exactly what these files say; with how many they were."""
-        with without_collection():
-            return await self._load(files)
-
-    async def _load(self, files: Chunks) -> tuple[IndexCounts, int]:
+    async def replace_all(self, parsed: Parsed) -> IndexCounts:
+        """Make the index say exactly what these files say, whose objects are numbered from 1 on."""
         await self.repository.clear()
-        await self.repository.without_indexes()
         tally = Tally.of(IndexCounts())
-        stored = await self._store(files, 1, tally)
-        await self.repository.with_indexes()
-        await self.repository.analyze()
+        stored = await self._store(parsed, tally)
+        await self.repository.complete()
         await self.repository.mark_dangling(stored.dangling())
-        return await self.repository.settle(tally), stored.files
+        return await self.repository.settle(tally)
 
-    async def apply(
-        self, before: IndexCounts, touched: Sequence[bytes], files: Chunks
-    ) -> tuple[IndexCounts, int]:
-        """Forget what was at the touched paths, and read the files anew; all else stays as `before` counted.
-
-        With how many files they were.
-        """
+    async def apply(self, before: IndexCounts, touched: Sequence[bytes], files: Chunks) -> IndexCounts:
+        """Forget what was at the touched paths, and read the files anew; all else is as `before` counted."""
         tally = Tally.of(before)
         gone = await self.repository.remove([*map(show, touched)], tally)
         first_id = await self.repository.next_id()
-        stored = await self._store(files, first_id, tally)
+        stored = await self._store(_parsed_here(files, first_id), tally)
         # Whoever names what went and came again is where it was.
-        others = {key for key, _ in gone ^ stored.keys}
+        others = {key for key, _ in gone ^ stored.pairs()}
         await self.repository.mark_dangling_among(sorted(others), first_id, tally)
-        return tally.counts(), stored.files
+        return tally.counts()
 
     async def sound(self) -> Mapping[str, int]:
         """How many objects of each class take part in what is derived."""
         return await self.repository.count_sound()
 
-    async def _store(self, chunks: Chunks, first_id: int, tally: Tally) -> _Stored:
-        """Parsing is computation: off the event loop, so that readers are served meanwhile.
-
-        It is one chunk ahead of the database, which works outside the interpreter.
-        """
+    async def _store(self, parsed: Parsed, tally: Tally) -> _Stored:
         stored = _Stored()
-        reading: asyncio.Task[IndexRows] | None = None
-        async with aclosing(chunks):
-            async for files in chunks:
-                stored.files += len(files)
-                rows = await reading if reading else None
-                first_id += len(rows.objects) if rows else 0
-                reading = asyncio.create_task(_read(files, first_id))
-                if rows is not None:
-                    await self._insert(rows, tally, stored)
-        if reading:
-            await self._insert(await reading, tally, stored)
+        async with aclosing(parsed):
+            async for rows in parsed:
+                await self.repository.insert(rows)
+                rows.add_to(tally)
+                stored.add(rows)
         return stored
 
-    async def _insert(self, rows: IndexRows, tally: Tally, stored: _Stored) -> None:
-        await self.repository.insert(rows)
-        tally.add(rows)
-        stored.keys.update(map(_KEY, rows.objects))
-        stored.named.update(map(_NAMED, rows.references))
+
+@asynccontextmanager
+async def parsing(files: Chunks, number: int) -> AsyncIterator[Parsed]:
+    """The rows of so many files, their objects numbered from 1 on. Raises ParserLost.
+
+    Parsing is computation: where it is much, and there is a processor for it, another process does it from
+    now on, while this one stores.
+    """
+    if number < _MANY or os.cpu_count() == 1:
+        yield _parsed_here(files, 1)
+        return
+    async with parsed_beside(files, 1) as parsed:
+        yield parsed
+
+
+async def _parsed_here(chunks: Chunks, first_id: int) -> Parsed:
+    """Off the event loop, so that readers are served meanwhile."""
+    async with aclosing(chunks):
+        async for files in chunks:
+            rows = await _read(files, first_id)
+            first_id += rows.count
+            yield rows
 
 
 async def _read(files: Sequence[FileVersion], first_id: int) -> IndexRows:
@@ -123,16 +124,27 @@ async def _read(files: Sequence[FileVersion], first_id: int) -> IndexRows:
 class _Stored:
     """What was stored so far."""
 
-    #: Folded key and class of every object.
-    keys: set[tuple[str, str]] = field(default_factory=set)
-    #: What was named, and the classes that it may be of.
-    named: set[tuple[str, str]] = field(default_factory=set)
-    files: int = 0
+    #: By class, the folded key of every object.
+    keys: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    #: By the classes that it may be of, what was named.
+    named: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def add(self, rows: IndexRows) -> None:
+        """Note what these objects are and name."""
+        keys, named = self.keys, self.named
+        for object_class, folded in rows.classed():
+            keys[object_class].add(folded)
+        for classes, target in rows.named():
+            named[classes].add(target)
+
+    def pairs(self) -> set[tuple[str, str]]:
+        """Folded key and class of every object."""
+        return {(folded, object_class) for object_class, some in self.keys.items() for folded in some}
 
     def dangling(self) -> list[tuple[str, str]]:
         """What was named and is not there, with the classes, where these objects are all that there are."""
-        return [
-            (target, classes)
-            for target, classes in self.named
-            if not any((target, object_class) in self.keys for object_class in classes.split(" "))
-        ]
+        found = []
+        for classes, named in self.named.items():
+            there = set().union(*(self.keys.get(each, ()) for each in classes.split(" ")))
+            found += [(target, classes) for target in named - there]
+        return found

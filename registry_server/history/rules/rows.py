@@ -12,35 +12,39 @@ from registry_server.objects.rules.paths import show
 _LONGEST = 300
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class HistoryRows:
-    """Plain rows in the order of the tables' columns."""
+    """For each table the values of its rows, one row after the other, in the order of its columns."""
 
-    commits: list[tuple[Any, ...]] = field(default_factory=list)
-    changes: list[tuple[Any, ...]] = field(default_factory=list)
+    commits: list[Any] = field(default_factory=list)
+    #: Where files were added, as nearly all once were: path, position and blob alone.
+    added: list[Any] = field(default_factory=list)
+    changes: list[Any] = field(default_factory=list)
 
 
 def history_rows(commits: Iterable[LoggedCommit], first: int) -> HistoryRows:
     """Everything to store for the commits, oldest first, the first one at position `first`."""
     rows = HistoryRows()
+    added, changes = rows.added, rows.changes
     for position, logged in enumerate(commits, start=first):
         author, summary = _plain(logged.author), _plain(logged.summary)
-        rows.commits.append((position, logged.commit, author, logged.authored, summary))
+        rows.commits += (position, logged.commit, author, logged.authored, summary)
         moved = _moves(logged.changes)
-        rows.changes.extend(
-            (show(path), position, before, after, moved.get(path))
-            for path, before, after, _ in logged.changes
-        )
+        for path, before, after in logged.changes:
+            if before is None and path not in moved:
+                added += (show(path), position, after)
+            else:
+                changes += (show(path), position, before, after, moved.get(path))
     return rows
 
 
 def _moves(changes: list[FileChange]) -> dict[bytes, str]:
     """Both ends of each move: a text that left one path and stands at another, unchanged."""
-    gone = {before: path for path, before, after, _ in changes if before and after is None}
+    gone = {before: path for path, before, after in changes if before and after is None}
     if not gone:
         return {}
     moved: dict[bytes, str] = {}
-    for path, before, after, _ in changes:
+    for path, before, after in changes:
         if before is None and after in gone:
             origin = gone.pop(after)
             moved[path], moved[origin] = show(origin), show(path)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from registry_server.mirror.schemas import Loss, MirrorSettings, SyncMode, Weight
+from registry_server.mirror.schemas import Loss, MirrorSettings, SyncMode, SyncPlan, Weight
 from registry_server.objects.rules.classes import CLASS_OF_DIRECTORY
 from registry_server.objects.rules.paths import FILTERS
 from registry_server.objects.schemas import IndexCounts
@@ -33,9 +33,7 @@ def doubt(
     return f"the new state drops {', '.join(great)}" if great else None
 
 
-def is_to_be_weighed(
-    mode: SyncMode, touched: Sequence[bytes], before: IndexCounts, settings: MirrorSettings
-) -> bool:
+def is_to_be_weighed(plan: SyncPlan, before: IndexCounts, settings: MirrorSettings) -> bool:
     """Whether so much may be lost that the effect of the sync has to be found out, which takes its time.
 
     While the filters stay as they are, a ROA is lost with its route object alone, and an object is sound no
@@ -43,7 +41,10 @@ def is_to_be_weighed(
     """
     if not before.total_objects:
         return False
-    if mode is SyncMode.FULL or not FILTERS.isdisjoint(touched):
+    if plan.mode is SyncMode.FULL:
+        return True
+    touched = plan.touched
+    if not FILTERS.isdisjoint(touched):
         return True
     inside = (path.split(b"/") for path in touched if path.startswith(b"data/"))
     directories = Counter(parts[1].decode(errors="replace") for parts in inside)

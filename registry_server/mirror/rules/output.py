@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from sys import intern
 
 from registry_server.history.schemas import FileChange, LoggedCommit
-from registry_server.mirror.schemas import Blob, LocalTip, RemoteTip, TreeDifference, TreeEntry
+from registry_server.mirror.schemas import Blob, RemoteTip, TreeDifference, TreeEntry
 
 #: Regular files; the rest are symbolic links and commits of other repositories.
 FILE_MODES = frozenset({"100644", "100755", "100664"})
@@ -67,9 +65,9 @@ class BlobReader:
             size = _size_of(held[position:end])
             after = end + 1 if size is None else end + size + 2
             if size is None or size > most:
-                found.append(Blob(size, None))
+                found.append((size, None))
             elif after <= len(held):
-                found.append(Blob(size, held[end + 1 : after - 1]))
+                found.append((size, held[end + 1 : after - 1]))
             else:
                 break
             position = after
@@ -116,15 +114,9 @@ def parse_log(output: bytes) -> list[LoggedCommit]:
         elif record:
             path = next(records)
             if path.startswith(b"data/"):
-                _, mode, before, after, _ = record.decode().split(" ")
-                changes.append(
-                    FileChange(
-                        path,
-                        None if before == _NO_BLOB else before,
-                        None if after == _NO_BLOB else after,
-                        intern(mode),
-                    )
-                )
+                _, _, before, after, _ = record.decode().split(" ")
+                old = None if before == _NO_BLOB else before
+                changes.append((path, old, None if after == _NO_BLOB else after))
     return commits
 
 
@@ -146,28 +138,9 @@ def bounded(seconds: int) -> int:
     return min(max(seconds, 0), _LAST_SECOND)
 
 
-def tip_of(commits: Sequence[LoggedCommit]) -> LocalTip:
-    """The newest of these commits, the oldest first."""
-    return LocalTip(commits[-1].commit, datetime.fromtimestamp(commits[-1].committed, UTC))
-
-
-def net_difference(commits: Iterable[LoggedCommit]) -> TreeDifference:
-    """What consecutive commits, the oldest first, come to: the same as one comparison of both ends."""
-    first: dict[bytes, FileChange] = {}
-    last: dict[bytes, FileChange] = {}
-    for commit in commits:
-        for change in commit.changes:
-            first.setdefault(change.path, change)
-            last[change.path] = change
-    removed = [path for path, end in last.items() if end.after is None and first[path].before is not None]
-    return TreeDifference(
-        removed, [TreeEntry(path, end.mode, end.after) for path, end in last.items() if end.after is not None]
-    )
-
-
-def tree_of(commits: Iterable[LoggedCommit]) -> list[TreeEntry]:
-    """Every file of the last of all commits of a line, the first one included; in the order of paths."""
-    return sorted(net_difference(commits).changed)
+def instant(seconds: int) -> datetime:
+    """Of a commit's date."""
+    return datetime.fromtimestamp(bounded(seconds), UTC)
 
 
 def redact(text: str) -> str:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from functools import partial
 
 import structlog
 
-from registry_server.history.schemas import LoggedCommit
 from registry_server.history.service import HistoryIndex
-from registry_server.mirror.errors import SyncHeld, SyncRunning
+from registry_server.mirror.errors import RepositoryBroken, SyncHeld
 from registry_server.mirror.models import Sync
 from registry_server.mirror.repository import MirrorRepository
-from registry_server.mirror.rules.guard import doubt, is_to_be_weighed, losses
-from registry_server.mirror.rules.output import net_difference, tip_of, tree_of
 from registry_server.mirror.schemas import (
-    LocalTip,
+    Line,
+    RemoteTip,
     Standing,
     SyncMode,
     SyncOutcome,
@@ -26,13 +24,18 @@ from registry_server.mirror.schemas import (
     SyncRead,
     SyncStage,
     SyncTrigger,
-    TreeEntry,
-    Weight,
 )
+from registry_server.mirror.service.applying import Applying, Rewritten
+from registry_server.mirror.service.planning import find_files, find_line
 from registry_server.mirror.service.tools import MirrorTools
 from registry_server.objects.rules.loads import without_collection
 from registry_server.objects.schemas import FileVersion, IndexCounts
-from registry_server.objects.service import GRAMMAR_VERSION, Chunks, ObjectIndex
+from registry_server.objects.service import (
+    GRAMMAR_VERSION,
+    Chunks,
+    ParserLost,
+    parsing,
+)
 from shared.kernel.errors import AppError
 from shared.kernel.tasks import end
 
@@ -52,6 +55,8 @@ class Attempt:
         self.base: str | None = None
         self.wanted: str | None = None
         self.mode: SyncMode | None = None
+        #: A process that parsed beside this one was lost.
+        self.alone = False
 
     async def run(self) -> SyncRead:
         upstream = self.service.upstream
@@ -70,32 +75,53 @@ class Attempt:
             return await self._nothing_new(state)
         if state.outcome == SyncOutcome.HELD and state.to_commit == tip.commit and not self.force:
             raise SyncHeld(state.detail)
-        if not await upstream.holds(tip):
+        head = await upstream.head(tip.branch)
+        if head != tip.commit:
             await self._tell(SyncStage.FETCHING)
             await upstream.fetch()
+            head = await upstream.head(tip.branch)
+        if head is None:
+            raise RepositoryBroken("The mirrored repository has no such branch.")
+        self.wanted = head
         await self._tell(SyncStage.READING)
-        plan, sync, counts = await self._synced(state, tip.branch, known)
+        sync, counts = await self._synced(state, RemoteTip(tip.branch, head), known)
         await self.service.versions.raise_to(sync.id)
         await self.service.versions.announce(sync.id)
         if self.service.applied is not None:
             await self.service.applied()
         await self._tell(SyncStage.ENDED, sync.outcome)
         self.service.observer.synced(sync, counts)
-        log.info("registry_synced", version=sync.id, commit=plan.commit, mode=plan.mode, changed=sync.changed)
+        log.info("registry_synced", version=sync.id, commit=head, mode=sync.mode, changed=sync.changed)
         return sync
 
     async def _synced(
-        self, state: Standing, branch: str, known: str | None
-    ) -> tuple[SyncPlan, SyncRead, IndexCounts]:
-        """Find out what is new, and apply it. What reads the files begins while git says which they are."""
-        planning = asyncio.create_task(self._plan(state, branch, known))
+        self, state: Standing, tip: RemoteTip, known: str | None
+    ) -> tuple[SyncRead, IndexCounts]:
+        """Find out what is new, and apply it: all of it where the line was rewritten."""
+        base = state.commit if state.grammar == GRAMMAR_VERSION else None
         try:
-            await asyncio.sleep(0)  # first come, first started
-            async with self.service.upstream.reading() as reading:
-                plan = await planning
-                return plan, *await self._carried_out(plan, reading.read(plan.entries))
-        finally:
-            await end(planning)
+            return await self._brought(state, tip, base, known)
+        except Rewritten:
+            return await self._brought(state, tip, None, known)
+        except ParserLost:
+            log.warning("registry_parser_lost")
+            self.alone = True
+            return await self._brought(state, tip, base, known)
+
+    async def _brought(
+        self, state: Standing, tip: RemoteTip, base: str | None, known: str | None
+    ) -> tuple[SyncRead, IndexCounts]:
+        """Ask git at once for all there is to know; what the commits say takes longest."""
+        upstream = self.service.upstream
+        with without_collection():
+            async with upstream.reading() as reading:
+                planning = asyncio.create_task(self._plan(state, tip, base))
+                telling = asyncio.create_task(find_line(upstream, known, tip.commit))
+                try:
+                    plan = await planning
+                    return await self._carried_out(plan, reading.read(plan.entries), telling)
+                finally:
+                    await end(planning, telling)
 
     async def _look(self) -> tuple[Standing, str | None]:
         """Where the mirror stands, and the newest commit of the history."""
@@ -113,56 +139,21 @@ class Attempt:
         service.observer.synced(sync, None)
         return sync
 
-    async def _plan(self, state: Standing, branch: str, known: str | None) -> SyncPlan:
-        upstream = self.service.upstream
-        tip, history_base, commits = await self._new_commits(branch, known)
-        self.wanted = tip.commit
-        base = state.commit if state.grammar == GRAMMAR_VERSION else None
-        self.mode = SyncMode.INCREMENTAL
-        if base is not None and history_base == base:
-            # What follows the base on the main line says all that git could be asked for.
-            removed, entries = net_difference(commits)
-        elif base is not None and await upstream.is_ancestor(base, tip.commit):
-            removed, entries = await upstream.difference(base, tip.commit)
-        else:
-            self.mode = SyncMode.FULL
-            removed, entries = [], await self._tree(tip, history_base, commits)
+    async def _plan(self, state: Standing, tip: RemoteTip, base: str | None) -> SyncPlan:
+        self.mode, (removed, entries) = await find_files(self.service.upstream, base, tip.commit)
         return SyncPlan(
             mode=self.mode,
             base=state.commit,
             version=state.version,
-            branch=branch,
+            branch=tip.branch,
             commit=tip.commit,
-            committed_at=tip.committed_at,
             removed=removed,
-            entries=[entry for entry in entries if entry.path.startswith(b"data/")],
-            history_base=history_base,
-            commits=commits,
+            entries=entries,
         )
 
-    async def _tree(
-        self, tip: LocalTip, history_base: str | None, commits: list[LoggedCommit]
-    ) -> list[TreeEntry]:
-        """Every file of the tip; what all commits of its line come to, where they were read anyway."""
-        if history_base is None and commits:
-            with without_collection():
-                return await asyncio.to_thread(tree_of, commits)
-        return await self.service.upstream.tree(tip.commit)
-
-    async def _new_commits(
-        self, branch: str, known: str | None
-    ) -> tuple[LocalTip, str | None, list[LoggedCommit]]:
-        """The tip, and what to add to the history after which commit: all of it where the line is another."""
-        upstream = self.service.upstream
-        following = await upstream.log(known, f"refs/heads/{branch}") if known else None
-        if following:
-            return tip_of(following), known, following
-        tip = await upstream.tip(branch)
-        if tip.commit == known:
-            return tip, known, []
-        return tip, None, await upstream.log(None, tip.commit) or []
-
-    async def _carried_out(self, plan: SyncPlan, files: Chunks) -> tuple[SyncRead, IndexCounts]:
+    async def _carried_out(
+        self, plan: SyncPlan, files: Chunks, line: asyncio.Task[Line]
+    ) -> tuple[SyncRead, IndexCounts]:
         """The plan, applied. A few files are read before, so that nobody waits to write meanwhile."""
         telling = asyncio.create_task(self._tell(SyncStage.APPLYING))
         try:
@@ -172,61 +163,12 @@ class Attempt:
             await telling
         finally:
             await end(telling)
-        return await self._apply(plan, files, reached)
-
-    async def _apply(self, plan: SyncPlan, files: Chunks, reached: int) -> tuple[SyncRead, IndexCounts]:
-        """The one transaction: objects and all that is derived, the sync and the commit, or nothing."""
-        service = self.service
-        async with service.database.transaction() as session:
-            repository = MirrorRepository(session)
-            state = await repository.lock()
-            if (state.commit, state.version) != (plan.base, plan.version):
-                raise SyncRunning("Another process has synced meanwhile.")
-            counts, changed = await self._indexed(
-                session, IndexCounts.model_validate(state.counts), plan, files
-            )
-            await HistoryIndex.within(session).extend(plan.history_base, plan.commits)
-            # Never below a version that the tier has reached, even if this database was restored.
-            number = max(state.last_sync, reached + 1)
-            sync = self._read(number, SyncOutcome.APPLIED, None, len(plan.removed), changed)
-            await repository.advance(self._reached(plan, number, counts), sync, service.settings.history)
-        return sync, counts
-
-    async def _indexed(
-        self, session: Any, before: IndexCounts, plan: SyncPlan, files: Chunks
-    ) -> tuple[IndexCounts, int]:
-        """The index as the plan wants it, and how many files were read. Raises SyncHeld."""
-        index, settings = ObjectIndex.within(session), self.service.settings
-        touched = [*plan.removed, *(entry.path for entry in plan.entries)]
-        weighed = not self.force and is_to_be_weighed(plan.mode, touched, before, settings)
-        had = await self._weight(session) if weighed else None
-        if plan.mode is SyncMode.FULL:
-            counts, changed = await index.replace_all(files)
-        else:
-            counts, changed = await index.apply(before, touched, files)
-        more = losses(had, await self._weight(session)) if had else ()
-        reason = doubt(before, counts, settings, more)
-        if reason and not self.force:
-            raise SyncHeld(f"Held: {reason}.")
-        return counts, changed
-
-    async def _weight(self, session: Any) -> Weight:
-        """What others rely on, as the transaction has it."""
-        return Weight(await ObjectIndex.within(session).sound(), await self.service.authorised(session))
-
-    def _reached(self, plan: SyncPlan, number: int, counts: IndexCounts) -> dict[str, Any]:
-        """Where the mirror stands afterwards."""
-        return {
-            "version": number,
-            "last_sync": number,
-            "commit": plan.commit,
-            "branch": plan.branch,
-            "grammar": GRAMMAR_VERSION,
-            "committed_at": plan.committed_at,
-            "applied_at": self.service.now(),
-            "checked_at": self.began,
-            "counts": counts.model_dump(),
-        }
+        applying = Applying(self.service, plan, line, force=self.force)
+        read = partial(self._read_applied, plan)
+        if plan.mode is SyncMode.INCREMENTAL:
+            return await applying.change(files, reached, read)
+        async with parsing(files, 0 if self.alone else len(plan.entries)) as parsed:
+            return await applying.replace(parsed, reached, read)
 
     async def remember(self, refusal: AppError, outcome: SyncOutcome) -> None:
         """Put the refusal into the history; the same one again is counted, not repeated."""
@@ -260,6 +202,9 @@ class Attempt:
             code=code,
         )
         await self.service.board.show(progress)
+
+    def _read_applied(self, plan: SyncPlan, number: int) -> SyncRead:
+        return self._read(number, SyncOutcome.APPLIED, None, len(plan.removed), len(plan.entries))
 
     def _read(
         self,

@@ -101,7 +101,7 @@ class MirrorService(MirrorTools):
             lag_seconds=None if lag is None else int(lag.total_seconds()),
             stale=lag is not None and lag > self.settings.ready_within,
             branch=state.branch,
-            counts=IndexCounts.model_validate(state.counts),
+            counts=IndexCounts(**state.counts),
             syncs=[SyncRead.model_validate(sync) for sync in syncs],
             running=running,
         )

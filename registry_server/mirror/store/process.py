@@ -33,7 +33,12 @@ _SETTINGS = (
     "core.fsmonitor=false",
     "-c",
     "fetch.recurseSubmodules=false",
+    # Of trees that were read; more than this is slower, as memory that is new costs more than to read again.
+    "-c",
+    "core.deltaBaseCacheLimit=16m",
 )
+#: Memory of glibc by the huge page: to get it by the small one is half of what git takes for large trees.
+_MEMORY = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=8388608"
 _STDERR_BYTES = 65_536
 _READ_BYTES = 262_144
 
@@ -129,6 +134,7 @@ class Git:
             "GIT_NO_LAZY_FETCH": "1",
             "GIT_NO_REPLACE_OBJECTS": "1",
             "GIT_OPTIONAL_LOCKS": "0",
+            "GLIBC_TUNABLES": os.environ.get("GLIBC_TUNABLES", _MEMORY),
             "LC_ALL": "C",
         }
         try:

@@ -8,14 +8,13 @@ import shutil
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from registry_server.history.schemas import LoggedCommit
 from registry_server.mirror.errors import MirrorNotConfigured, RepositoryBroken, UpstreamUnavailable
 from registry_server.mirror.rules import output
 from registry_server.mirror.schemas import (
-    LocalTip,
     MirrorSettings,
     RemoteTip,
     TreeDifference,
@@ -23,10 +22,12 @@ from registry_server.mirror.schemas import (
 )
 from registry_server.mirror.store.process import Git, GitFailed
 from registry_server.mirror.store.reading import TextReading
-from registry_server.objects.rules.loads import without_collection
 from registry_server.objects.schemas import FileVersion
 
+#: All else of a repository says nothing of the registry.
+DATA = "data/"
 _LITTLE_BYTES = 65_536
+_COMMIT = re.compile("[0-9a-f]{40}", re.ASCII)
 _HEAD = re.compile(rb"ref: refs/|[0-9a-f]{40}")
 
 
@@ -60,16 +61,23 @@ class BareRepository:
             return False
         return bool(_HEAD.match(head)) and (directory / "objects").is_dir() and (directory / "refs").is_dir()
 
-    async def holds(self, tip: RemoteTip) -> bool:
-        """Whether our copy of the branch is at that commit already: it was fetched and not applied."""
+    async def head(self, branch: str) -> str | None:
+        """The commit that the branch points at here, or None where there is no such branch."""
+        found = await asyncio.to_thread(self._loose_head, branch)
+        if found is not None:
+            return found
+        try:
+            return (await self.git.run("rev-parse", "--verify", f"refs/heads/{branch}")).decode().strip()
+        except GitFailed:
+            return None
 
-        def look() -> bool:
-            try:
-                return (self.git.directory / "refs" / "heads" / tip.branch).read_text().strip() == tip.commit
-            except (OSError, ValueError):
-                return False
-
-        return await asyncio.to_thread(look)
+    def _loose_head(self, branch: str) -> str | None:
+        """As a fetch leaves it; where git keeps it elsewhere, git knows."""
+        try:
+            found = (self.git.directory / "refs" / "heads" / branch).read_text().strip()
+        except (OSError, ValueError):
+            return None
+        return found if _COMMIT.fullmatch(found) else None
 
     async def discard(self) -> None:
         """Forget the copy."""
@@ -115,23 +123,21 @@ class BareRepository:
             return False
         return True
 
-    async def tip(self, branch: str) -> LocalTip:
-        """The commit that the branch points at here, and its own date."""
-        shown = ("--no-walk", "--no-notes", "--no-patch", "--format=%H %ct")
-        printed = await self._read("log", *shown, f"refs/heads/{branch}", "--")
-        commit, _, seconds = printed.decode().strip().partition(" ")
-        return LocalTip(commit, datetime.fromtimestamp(output.bounded(int(seconds)), UTC))
+    async def committed_at(self, commit: str) -> datetime:
+        """The commit's own date."""
+        shown = ("--no-walk", "--no-notes", "--no-patch", "--format=%ct")
+        return output.instant(int(await self._read("log", *shown, commit, "--")))
 
     async def tree(self, commit: str) -> list[TreeEntry]:
-        """Every file of the commit."""
-        return output.parse_tree(
-            await self._read("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit)
-        )
+        """Every file of the commit that may be the registry's."""
+        options = ("-r", "-z", "--full-tree", "--end-of-options")
+        printed = await self._read("ls-tree", *options, commit, "--", DATA)
+        return await asyncio.to_thread(output.parse_tree, printed)
 
     async def difference(self, older: str, newer: str) -> TreeDifference:
-        """What changed between two commits, whatever lies between them."""
+        """Which of those files changed between two commits, whatever lies between them."""
         options = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev")
-        return output.parse_difference(await self._read("diff-tree", *options, older, newer))
+        return output.parse_difference(await self._read("diff-tree", *options, older, newer, "--", DATA))
 
     async def log(self, base: str | None, commit: str) -> list[LoggedCommit] | None:
         """The commits of the main line after `base`, oldest first; None where `base` is not on that line."""
@@ -145,9 +151,8 @@ class BareRepository:
                 raise
             return None
         # Of a whole line a computation of its own, off the event loop.
-        with without_collection():
-            few = len(printed) < _LITTLE_BYTES
-            commits = output.parse_log(printed) if few else await asyncio.to_thread(output.parse_log, printed)
+        few = len(printed) < _LITTLE_BYTES
+        commits = output.parse_log(printed) if few else await asyncio.to_thread(output.parse_log, printed)
         if base is not None and (not commits or commits[0].parent != base):
             return None
         return commits
@@ -192,5 +197,4 @@ async def read_checkout(directory: Path, revision: str, settings: MirrorSettings
     git = Git((inner if inner.exists() else directory).resolve(), settings.time_limit)
     repository = BareRepository(git, settings)
     entries = await repository.tree(revision)
-    wanted = [entry for entry in entries if entry.path.startswith(b"data/")]
-    return [file async for some in repository.read(wanted) for file in some]
+    return [file async for some in repository.read(entries) for file in some]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 
 from registry_server.mirror.errors import RepositoryBroken
@@ -24,7 +23,7 @@ class BlobTexts:
         self._entries = entries
         self._settings = settings
         self._reader = BlobReader(settings.file_bytes)
-        self._read: deque[Blob] = deque()
+        self._read: list[Blob] = []
         self._taken = 0
         self._bytes = 0
 
@@ -41,16 +40,15 @@ class BlobTexts:
             self._read.extend(blobs)
             # Of a text that is too large nothing is kept.
             room -= len(piece) if blobs else 0
-        found = []
-        for _ in range(min(_BATCH, len(self._read), len(self._entries) - self._taken)):
-            size, text = self._read.popleft()
-            path, mode, name = self._entries[self._taken]
-            self._taken += 1
-            if text is None:
-                found.append(self._unread(path, mode, name, size))
-            else:
-                self._bytes += len(text)
-                found.append(FileVersion(path, mode, name, text))
+        entries = self._entries[self._taken : self._taken + min(_BATCH, len(self._read))]
+        count = len(entries)
+        blobs, self._read = self._read[:count], self._read[count:]
+        self._taken += count
+        found = [
+            self._unread(path, mode, name, size) if text is None else FileVersion(path, mode, name, text)
+            for (path, mode, name), (size, text) in zip(entries, blobs, strict=True)
+        ]
+        self._bytes += sum(len(text) for _, text in blobs if text is not None)
         if self._bytes > self._settings.total_bytes:
             raise RepositoryBroken(f"The registry is larger than {self._settings.total_bytes} bytes.")
         return found

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from sqlalchemy import Connection, Index, delete, func, select
+from sqlalchemy import Dialect, Index, delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.schema import CreateIndex, DDLElement, DropIndex
 
 from registry_server.objects.models import (
     FilterRow,
@@ -23,13 +24,15 @@ from registry_server.objects.repository import statements
 from registry_server.objects.repository.statements import Changes, changes_on
 from registry_server.objects.rules.paths import FILTERS
 from registry_server.objects.schemas import ROUTE_CLASSES, IndexCounts, IndexRows, ProblemCode, Tally
-from registry_server.tables import Work, carry_out, insert_rows
+from registry_server.tables import Ask, Part, Work, carry_out, insert_rows
 from shared.database.migrations import ONLY_ON
 
 #: So few files are stored with what goes with them in one go; more are copied table by table.
 _FEW = 200
 _NETWORK_CLASSES = frozenset({"inetnum", "inet6num"})
 _FILTERS = frozenset(path.decode() for path in FILTERS)
+#: Of a hundred: PostgreSQL then reads 3,000 rows of a table, not 30,000.
+_ROUGHLY = 10
 _DANGLING = ProblemCode.DANGLING_REFERENCE.value
 
 
@@ -44,28 +47,21 @@ class IndexRepository:
         return await carry_out(self.session, lambda dialect: _next_id(changes_on(dialect)))
 
     async def clear(self) -> None:
-        """Remove everything."""
-        for table in statements.TABLES:
-            await self.session.execute(delete(table))
-
-    async def without_indexes(self) -> None:
-        """Until `with_indexes` of the same transaction, store without them where that hinders no reader.
+        """Remove everything, and until `complete` store without indexes where that hinders no reader.
 
         SQLite builds them faster at once. PostgreSQL would keep every reader out meanwhile.
         """
-        await self._each_index(lambda index, connection: index.drop(connection, checkfirst=True))
+        for table in statements.TABLES:
+            await self.session.execute(delete(table))
+        await carry_out(self.session, partial(_each, DropIndex))
 
-    async def with_indexes(self) -> None:
-        """Build what `without_indexes` took away."""
-        await self._each_index(lambda index, connection: index.create(connection))
+    async def complete(self) -> None:
+        """Build what `clear` took away, and tell PostgreSQL what has come.
 
-    async def _each_index(self, act: Callable[[Index, Connection], None]) -> None:
-        connection = await self.session.connection()
-        if connection.dialect.name == "sqlite":
-            indexes = [each for table in statements.TABLES for each in table.indexes]
-            for index in sorted(indexes, key=lambda each: str(each.name)):
-                if ONLY_ON not in index.info:
-                    await connection.run_sync(partial(act, index))
+        Until it looks by itself, it plans for empty tables. A rough look does until then.
+        """
+        await carry_out(self.session, partial(_each, CreateIndex))
+        await carry_out(self.session, _look)
 
     async def remove(self, paths: Sequence[str], tally: Tally) -> set[tuple[str, str]]:
         """Remove what was stored for the paths, and take it off the tally; the keys and classes that went."""
@@ -73,16 +69,10 @@ class IndexRepository:
 
     async def insert(self, rows: IndexRows) -> None:
         """Store the rows."""
-        if len(rows.objects) + len(rows.problems) <= _FEW:
+        if rows.count <= _FEW:
             await carry_out(self.session, lambda dialect: _insert(changes_on(dialect), rows))
             return
-        await insert_rows(self.session, ObjectRow, rows.objects)
-        await insert_rows(self.session, ReferenceRow, rows.references)
-        await insert_rows(self.session, RouteRow, rows.routes)
-        await insert_rows(self.session, NetworkRow, rows.networks)
-        await insert_rows(self.session, TextRow, rows.texts)
-        await insert_rows(self.session, ProblemRow, rows.problems)
-        await insert_rows(self.session, FilterRow, rows.filters)
+        await insert_rows(self.session, _parts(rows))
 
     async def mark_dangling(self, named: Sequence[tuple[str, str]]) -> None:
         """Mark the references that name one of these keys with exactly these classes."""
@@ -99,13 +89,6 @@ class IndexRepository:
             self.session, lambda dialect: _mark_among(changes_on(dialect), folded, first_id, tally)
         )
 
-    async def analyze(self) -> None:
-        """Tell PostgreSQL what a load has put in: until it looks by itself, it plans for empty tables."""
-        connection = await self.session.connection()
-        if connection.dialect.name == "postgresql":
-            names = ", ".join(table.name for table in statements.TABLES)
-            await connection.exec_driver_sql(f"ANALYZE {names}")
-
     async def count_sound(self) -> dict[str, int]:
         """How many objects of each class there are without those that are served as text alone."""
         query = (
@@ -120,6 +103,26 @@ class IndexRepository:
         dangling = await self.session.scalar(statements.COUNT_DANGLING)
         tally.problems[ProblemCode.DANGLING_REFERENCE.value] = dangling or 0
         return tally.counts()
+
+
+def _on_sqlite() -> Sequence[Index]:
+    indexes = [each for table in statements.TABLES for each in table.indexes if ONLY_ON not in each.info]
+    return sorted(indexes, key=lambda each: str(each.name))
+
+
+def _each(of: Callable[[Index], DDLElement], dialect: Dialect) -> Work[None]:
+    """Drop or create each index, on SQLite."""
+    if dialect.name == "sqlite":
+        for index in _on_sqlite():
+            yield Ask(str(of(index).compile(dialect=dialect)))
+
+
+def _look(dialect: Dialect) -> Work[None]:
+    if dialect.name == "postgresql":
+        names = ", ".join(table.name for table in statements.TABLES)
+        yield Ask(f"SET LOCAL default_statistics_target = {_ROUGHLY}")
+        yield Ask(f"ANALYZE {names}")
+        yield Ask("RESET default_statistics_target")
 
 
 def _next_id(changes: Changes) -> Work[int]:
@@ -155,14 +158,24 @@ def _remove_derived(
         tally.routes.subtract(ROUTE_CLASSES[row[0]] for row in families)
 
 
+def _parts(rows: IndexRows) -> list[Part]:
+    """In the order of the tables."""
+    return [
+        Part(ObjectRow, rows.objects),
+        Part(ObjectRow, rows.plain, {"indexed": True, "asn": None}),
+        Part(ReferenceRow, rows.references, {"dangling": False}),
+        Part(RouteRow, rows.routes),
+        Part(NetworkRow, rows.networks),
+        Part(TextRow, rows.texts),
+        Part(ProblemRow, rows.problems),
+        Part(FilterRow, rows.filters),
+    ]
+
+
 def _insert(changes: Changes, rows: IndexRows) -> Work[None]:
-    parts = (
-        *(rows.objects, rows.references, rows.routes, rows.networks),
-        *(rows.texts, rows.problems, rows.filters),
-    )
-    for insertion, some in zip(changes.insertions, parts, strict=True):
-        if some:
-            yield insertion.ask_each(some)
+    for part in _parts(rows):
+        if part.values:
+            yield changes.insertions[part.model].ask_each([*part.rows()])
 
 
 def _mark_among(changes: Changes, folded: Sequence[str], first_id: int, tally: Tally) -> Work[None]:

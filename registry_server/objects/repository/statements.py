@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from registry_server.tables import Base, Statement, among, insertion, once_for_e
 
 if TYPE_CHECKING:
     from sqlalchemy import Delete, Dialect, Executable, Update
+    from sqlalchemy.orm import DeclarativeBase
 
 
 def _table(model: type[Base]) -> Table:
@@ -30,7 +31,8 @@ def _table(model: type[Base]) -> Table:
 _OBJECTS, _REFERENCES, _ROUTES = _table(ObjectRow), _table(ReferenceRow), _table(RouteRow)
 _NETWORKS, _TEXTS, _PROBLEMS = _table(NetworkRow), _table(TextRow), _table(ProblemRow)
 _FILTERS = _table(FilterRow)
-TABLES = (_OBJECTS, _REFERENCES, _ROUTES, _NETWORKS, _TEXTS, _PROBLEMS, _FILTERS)
+MODELS = (ObjectRow, ReferenceRow, RouteRow, NetworkRow, TextRow, ProblemRow, FilterRow)
+TABLES = tuple(map(_table, MODELS))
 #: Takes what was named, and with which classes.
 MARK_DANGLING = (
     update(_REFERENCES)
@@ -59,7 +61,7 @@ class Changes:
     remove_problems: Statement
     remove_filters: Statement
     mark_among: Statement
-    insertions: Sequence[Statement]
+    insertions: Mapping[type[DeclarativeBase], Statement]
 
 
 @once_for_each_database
@@ -87,7 +89,7 @@ def changes_on(dialect: Dialect) -> Changes:
         remove_problems=of(of_paths(_PROBLEMS).returning(_PROBLEMS.c.code)),
         remove_filters=of(of_paths(_FILTERS)),
         mark_among=of(_mark_among(dialect)),
-        insertions=[insertion(table, dialect) for table in TABLES],
+        insertions={model: insertion(_table(model), dialect) for model in MODELS},
     )
 
 

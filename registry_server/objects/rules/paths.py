@@ -14,7 +14,8 @@ _DEPTH = 3
 #: Nearly every path: printable ASCII, no blank, no backslash, no dot in front.
 _PLAIN_NAME = re.compile(rb"[!-\-0-\[\]-~][!-.0-\[\]-~]*")
 _PLAIN = re.compile(rb"data/([a-z0-9-]+)/(%b)" % _PLAIN_NAME.pattern)
-_CLASS_AT = {b"data/" + name.encode(): object_class for name, object_class in CLASS_OF_DIRECTORY.items()}
+_PLAIN_TEXT = re.compile(_PLAIN_NAME.pattern.decode())
+_CLASS_AT = {f"data/{name}": object_class for name, object_class in CLASS_OF_DIRECTORY.items()}
 #: Longer than any key, and short enough for an index entry.
 _LONGEST = 512
 #: An index entry of PostgreSQL holds 2,700 bytes.
@@ -38,13 +39,17 @@ def show(path: bytes) -> str:
     return f"{text[:200]}…{hashlib.sha256(path).hexdigest()}"
 
 
-def read_usual(path: bytes) -> tuple[str, ObjectPath] | None:
-    """Path and place of an object in a file that nothing is odd about; None where `place` has to look."""
-    directory, _, name = path.rpartition(b"/")
-    object_class = _CLASS_AT.get(directory)
-    if object_class is None or len(path) > _LONGEST or not _PLAIN_NAME.fullmatch(name):
+def read_usual(path: bytes) -> tuple[str, str, str] | None:
+    """Path, class and file name of an object in a file that nothing is odd about; else None: see `place`."""
+    try:
+        text = path.decode()
+    except UnicodeDecodeError:
         return None
-    return path.decode(), ObjectPath(object_class, name.decode())
+    directory, _, name = text.rpartition("/")
+    object_class = _CLASS_AT.get(directory)
+    if object_class is None or len(path) > _LONGEST or not _PLAIN_TEXT.fullmatch(name):
+        return None
+    return text, object_class, name
 
 
 def place(path: bytes) -> tuple[ObjectPath | None, Problem | None]:

@@ -27,7 +27,7 @@ def index_rows(files: Iterable[FileVersion], first_id: int) -> IndexRows:
     """Everything to store for the files, objects numbered from `first_id` on."""
     rows = IndexRows()
     for file in files:
-        ident = first_id + len(rows.objects)
+        ident = first_id + rows.count
         if not _store_plain(rows, file, ident):
             _store_judged(rows, file, ident)
     return rows
@@ -37,24 +37,30 @@ def _store_plain(rows: IndexRows, file: FileVersion, ident: int) -> bool:
     """Store an object that nothing is wrong with; False, and nothing stored, where that is not certain."""
     path, mode, blob, raw, _ = file
     usual = read_usual(path) if mode != _EXECUTABLE else None
-    found = None if usual is None or raw is None else read_plain(usual[1], raw)
-    if usual is None or found is None:
+    if usual is None or raw is None:
         return False
-    object_class = usual[1].object_class
+    text, object_class, file_name = usual
+    found = read_plain(object_class, file_name, raw)
+    if found is None:
+        return False
     key, shape, values, (asn, network, routes), named = found
     # The file's name is that of the key, so it holds no blank but this one.
     folded = key.replace(" ", "").lower()
-    rows.objects.append((ident, usual[0], object_class, key, folded, blob, raw, True, asn))
+    rows.count += 1
+    if asn is None:
+        rows.plain += (ident, text, object_class, key, folded, blob, raw)
+    else:
+        rows.objects += (ident, text, object_class, key, folded, blob, raw, True, asn)
     references, position = rows.references, 0
     for (attribute, where, classes), pairs in zip(shape.references, named, strict=True):
         for target, shown in pairs:
-            references.append((ident, position, attribute, target, shown, where + 1, classes, False))
+            references += (ident, position, attribute, target, shown, where + 1, classes)
             position += 1
     if routes or network is not None:
         _store_blocks(rows, ident, network, routes)
     title = "" if shape.title is None else values[shape.title]
-    title, body = as_stored(title, [values[where] for where in shape.searched])
-    rows.texts.append((ident, title, body))
+    title, body = as_stored(title, shape.searching(values))
+    rows.texts += (ident, title, body)
     return True
 
 
@@ -68,11 +74,9 @@ def _store_judged(rows: IndexRows, file: FileVersion, ident: int) -> None:
         problems = _store_object(rows, file, where, tuple(problems), ident)
     path = show(file.path)
     if file.path in FILTERS and file.raw is not None:
-        rows.filters.append((path, file.raw))
-    rows.problems.extend(
-        (path, position, found.code.value, found.severity.value, found.line, found.detail)
-        for position, found in enumerate(problems)
-    )
+        rows.filters += (path, file.raw)
+    for position, found in enumerate(problems):
+        rows.problems += (path, position, found.code.value, found.severity.value, found.line, found.detail)
 
 
 def _store_object(
@@ -82,9 +86,12 @@ def _store_object(
     found = read_object(where, raw, known)
     indexed = found.indexed
     folded = fold(found.key)
-    rows.objects.append(
-        (ident, show(file.path), found.object_class, found.key, folded, file.blob, raw, indexed, found.asn)
-    )
+    path, object_class = show(file.path), found.object_class
+    rows.count += 1
+    if indexed and found.asn is None:
+        rows.plain += (ident, path, object_class, found.key, folded, file.blob, raw)
+    else:
+        rows.objects += (ident, path, object_class, found.key, folded, file.blob, raw, indexed, found.asn)
     if indexed:
         _derive(rows, found, ident)
     return list(found.problems)
@@ -93,9 +100,9 @@ def _store_object(
 def _derive(rows: IndexRows, found: RegistryObject, ident: int) -> None:
     classes = TARGETS[found.object_class]
     for position, (attribute, target, shown, line) in enumerate(found.references):
-        rows.references.append((ident, position, attribute, target, shown, line, classes[attribute], False))
+        rows.references += (ident, position, attribute, target, shown, line, classes[attribute])
     _store_blocks(rows, ident, found.network, found.routes)
-    rows.texts.append((ident, *searched_text(found.object_class, found.lines)))
+    rows.texts += (ident, *searched_text(found.object_class, found.lines))
 
 
 def _store_blocks(
@@ -103,6 +110,6 @@ def _store_blocks(
 ) -> None:
     for prefix, origin, max_length in routes:
         family, first, last, length, text = prefix
-        rows.routes.append((ident, origin, family, first, last, length, text, max_length))
+        rows.routes += (ident, origin, family, first, last, length, text, max_length)
     if network is not None:
-        rows.networks.append((ident, *network))
+        rows.networks += (ident, *network)

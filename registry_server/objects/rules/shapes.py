@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 from types import MappingProxyType
 
 from registry_server.objects.rules.classes import CLASSES, ObjectClass
@@ -19,6 +21,9 @@ TARGETS = MappingProxyType(
 )
 
 
+Pick = Callable[[Sequence[str]], Sequence[str]]
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """Where in an object's lines that stands which is derived from them; places count from 0."""
@@ -31,7 +36,9 @@ class Shape:
     #: Attribute, place and classes that it may name.
     references: tuple[tuple[str, int, str], ...]
     title: int | None
-    searched: tuple[int, ...]
+    #: Takes from the values those that name others, and those that the object is searched by.
+    naming: Pick
+    searching: Pick
 
 
 @lru_cache(maxsize=4096)
@@ -43,16 +50,25 @@ def shape_of(object_class: str, heads: tuple[str, ...]) -> Shape | None:
         return None
     title = title_of(object_class)
     targets = TARGETS[object_class]
+    references = tuple((name, place, targets[name]) for place, name in enumerate(names) if name in targets)
     return Shape(
         key=names.index(of_class.key),
         source=names.index("source"),
         max_length=names.index("max-length") if "max-length" in names else None,
         origins=_places(names, "origin"),
         proofs=_places(names, "auth"),
-        references=tuple((name, place, targets[name]) for place, name in enumerate(names) if name in targets),
+        references=references,
         title=names.index(title) if title in names else None,
-        searched=tuple(place for place, name in enumerate(names) if is_searched(object_class, name)),
+        naming=_picking([place for _, place, _ in references]),
+        searching=_picking([place for place, name in enumerate(names) if is_searched(object_class, name)]),
     )
+
+
+def _picking(places: Sequence[int]) -> Pick:
+    """The values at the places: for two and more of them at once, in C."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda values: [values[place] for place in places]
 
 
 def _places(names: list[str], wanted: str) -> tuple[int, ...]:

@@ -1,13 +1,10 @@
-"""The words of this feature: what one registry file says and what is wrong with it."""
+"""What one registry file says and what is wrong with it."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple
-
-from pydantic import BaseModel, ConfigDict
+from typing import NamedTuple
 
 
 class Severity(StrEnum):
@@ -218,69 +215,3 @@ class RegistryObject:
     def value(self, name: str) -> str | None:
         """The first value of the attribute, or None."""
         return next((attribute.value for attribute in self.attributes if attribute.name == name), None)
-
-
-@dataclass(frozen=True, slots=True)
-class IndexRows:
-    """What is stored for some files, as plain rows in the order of the tables' columns."""
-
-    objects: list[tuple[Any, ...]] = field(default_factory=list)
-    references: list[tuple[Any, ...]] = field(default_factory=list)
-    routes: list[tuple[Any, ...]] = field(default_factory=list)
-    networks: list[tuple[Any, ...]] = field(default_factory=list)
-    texts: list[tuple[Any, ...]] = field(default_factory=list)
-    problems: list[tuple[Any, ...]] = field(default_factory=list)
-    #: Files that are no objects and say which ROAs there may be, byte for byte.
-    filters: list[tuple[Any, ...]] = field(default_factory=list)
-
-
-#: The class of route objects of each address family.
-ROUTE_CLASSES = {4: "route", 6: "route6"}
-
-
-class IndexCounts(BaseModel):
-    """How much the index holds: by class, by class of the route object, by code."""
-
-    model_config = ConfigDict(frozen=True)
-
-    objects: dict[str, int] = {}
-    routes: dict[str, int] = {}
-    problems: dict[str, int] = {}
-
-    @property
-    def total_objects(self) -> int:
-        """All objects, broken ones included."""
-        return sum(self.objects.values())
-
-    @property
-    def total_routes(self) -> int:
-        """All pairs of prefix and origin."""
-        return sum(self.routes.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Counts while they change: a sync of a few files counts those alone, not the whole index."""
-
-    objects: Counter[str]
-    routes: Counter[str]
-    problems: Counter[str]
-
-    @classmethod
-    def of(cls, counts: IndexCounts) -> Tally:
-        """Start from these counts."""
-        return cls(Counter(counts.objects), Counter(counts.routes), Counter(counts.problems))
-
-    def add(self, rows: IndexRows) -> None:
-        """Count what is stored."""
-        self.objects.update(row[2] for row in rows.objects)
-        self.routes.update(ROUTE_CLASSES[row[2]] for row in rows.routes)
-        self.problems.update(row[2] for row in rows.problems)
-
-    def counts(self) -> IndexCounts:
-        """What there is now, without those of which there is none."""
-        parts = [
-            dict(sorted((name, number) for name, number in part.items() if number))
-            for part in (self.objects, self.routes, self.problems)
-        ]
-        return IndexCounts(objects=parts[0], routes=parts[1], problems=parts[2])

@@ -35,12 +35,12 @@ def _changes(before: Sequence[FileVersion], after: Sequence[FileVersion]) -> Ite
 
 def _snapshot(files: Sequence[FileVersion]) -> Snapshot:
     rows = index_rows(files, 1)
-    objects = sorted(rows.objects, key=lambda row: str(row[1]))
+    objects = sorted(rows.each_object(), key=lambda row: str(row[1]))
     return build(
         Rows(
             facts=Facts(0, None, None, None),
             objects=[(row[0], row[2], row[3], row[4], row[6], row[8], row[7]) for row in objects],
-            references=[(row[0], row[2], row[3]) for row in rows.references],
-            routes=[*rows.routes],
+            references=[(row[0], row[2], row[3]) for row in rows.each_reference()],
+            routes=[*rows.each_route()],
         )
     )

@@ -65,14 +65,14 @@ class TestProgress:
     ) -> None:
         upstream.commit(FILES)
         registry = await registries.open(upstream)
-        real = BareRepository.log
+        real = BareRepository.tree
 
-        async def wiping(self: BareRepository, base: str | None, commit: str) -> object:
+        async def wiping(self: BareRepository, commit: str) -> object:
             assert await registry.resources.runtime_state.delete(KEY) == 1
             assert (await registry.mirror.status()).running is None
-            return await real(self, base, commit)
+            return await real(self, commit)
 
-        monkeypatch.setattr(BareRepository, "log", wiping)
+        monkeypatch.setattr(BareRepository, "tree", wiping)
         sync = await registry.sync()
         status = await registry.mirror.status()
         assert (sync.outcome, status.version, status.commit) == (
@@ -100,7 +100,7 @@ class TestProgress:
 async def watched(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> list[SyncStage]:
     """What somebody who asks for the status sees at the steps of the next sync."""
     seen: list[SyncStage] = []
-    for name in ("fetch", "log"):
+    for name in ("fetch", "tree"):
         real = getattr(BareRepository, name)
 
         async def looking(self: BareRepository, *arguments: object, _real: object = real) -> object:

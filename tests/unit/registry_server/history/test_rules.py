@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from registry_server.history.rules.reading import StoredChange, difference, kind_of
 from registry_server.history.rules.rows import history_rows
-from registry_server.history.schemas import ChangeKind, FileChange, LoggedCommit
+from registry_server.history.schemas import ChangeKind, LoggedCommit
 from registry_server.mirror.rules.output import parse_log
 
 ONE, TWO = "1" * 40, "2" * 40
@@ -24,33 +24,35 @@ class TestParseLog:
         )
         first, second = parse_log(raw)
         assert first == LoggedCommit(
-            "a" * 40, "b" * 40, 17, "Foo", "Add one", [FileChange(b"data/person/\x02X", None, ONE)], 18
+            "a" * 40, "b" * 40, 17, "Foo", "Add one", [(b"data/person/\x02X", None, ONE)], 18
         )
         assert (second.parent, second.authored, second.author, second.changes) == (None, 0, "\ufffd", [])
 
 
 class TestHistoryRows:
     def test_a_text_that_left_one_path_and_stands_at_another_was_moved(self) -> None:
-        changes = [FileChange(b"data/a/x", ONE, None), FileChange(b"data/a/y", None, ONE)]
+        changes = [(b"data/a/x", ONE, None), (b"data/a/y", None, ONE)]
         rows = history_rows([LoggedCommit("c" * 40, None, 5, "Foo", "Move", changes)], 7)
-        assert rows.commits == [(7, "c" * 40, "Foo", 5, "Move")]
+        assert rows.commits == [7, "c" * 40, "Foo", 5, "Move"]
+        assert not rows.added
         assert rows.changes == [
-            ("data/a/x", 7, ONE, None, "data/a/y"),
-            ("data/a/y", 7, None, ONE, "data/a/x"),
+            *("data/a/x", 7, ONE, None, "data/a/y"),
+            *("data/a/y", 7, None, ONE, "data/a/x"),
         ]
 
     def test_one_text_that_left_goes_to_one_place_only(self) -> None:
         changes = [
-            FileChange(b"data/a/x", ONE, None),
-            FileChange(b"data/a/y", None, ONE),
-            FileChange(b"data/a/z", None, ONE),
+            (b"data/a/x", ONE, None),
+            (b"data/a/y", None, ONE),
+            (b"data/a/z", None, ONE),
         ]
         rows = history_rows([LoggedCommit("c" * 40, None, 5, "Foo", "Move", changes)], 1)
-        assert [row[4] for row in rows.changes] == ["data/a/y", "data/a/x", None]
+        assert rows.changes[4::5] == ["data/a/y", "data/a/x"]
+        assert rows.added == ["data/a/z", 1, ONE]
 
     def test_what_people_wrote_becomes_one_plain_line(self) -> None:
         rows = history_rows([LoggedCommit("c" * 40, None, 5, "A\x00\x1b[31mB", "x" * 999, [])], 1)
-        _, _, author, _, summary = rows.commits[0]
+        _, _, author, _, summary = rows.commits
         assert author == "A\ufffd\ufffd[31mB"
         assert len(summary) == 300
 

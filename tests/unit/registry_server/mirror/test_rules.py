@@ -1,15 +1,20 @@
+from collections.abc import Sequence
+
 import pytest
 from pydantic import ValidationError
 
-from registry_server.history.schemas import FileChange, LoggedCommit
 from registry_server.mirror.rules import output
 from registry_server.mirror.rules.guard import doubt, is_to_be_weighed, losses
-from registry_server.mirror.schemas import Blob, MirrorSettings, RemoteTip, SyncMode, TreeEntry, Weight
+from registry_server.mirror.schemas import MirrorSettings, RemoteTip, SyncMode, SyncPlan, TreeEntry, Weight
 from registry_server.objects.schemas import IndexCounts
 
 BLOB = "8ab686eafeb1f44702738c8b0f24f2567c36da6d"
 
 CAREFUL = MirrorSettings(drop_share=0.2, drop_floor=25)
+
+
+def plan(mode: SyncMode, touched: Sequence[bytes] = ()) -> SyncPlan:
+    return SyncPlan(mode, base=None, version=0, branch="main", commit=BLOB, removed=[*touched], entries=[])
 
 
 def counts(objects: int, routes: int = 0) -> IndexCounts:
@@ -60,11 +65,11 @@ class TestWeighing:
         ],
     )
     def test_is_for_what_can_lose_much(self, touched: list[bytes], weighed: bool) -> None:
-        assert is_to_be_weighed(SyncMode.INCREMENTAL, touched, self.BEFORE, CAREFUL) is weighed
+        assert is_to_be_weighed(plan(SyncMode.INCREMENTAL, touched), self.BEFORE, CAREFUL) is weighed
 
     def test_is_always_for_another_history_and_never_for_the_first_sync(self) -> None:
-        assert is_to_be_weighed(SyncMode.FULL, [], self.BEFORE, CAREFUL)
-        assert not is_to_be_weighed(SyncMode.FULL, [b"data/filter.txt"], IndexCounts(), CAREFUL)
+        assert is_to_be_weighed(plan(SyncMode.FULL), self.BEFORE, CAREFUL)
+        assert not is_to_be_weighed(plan(SyncMode.FULL, [b"data/filter.txt"]), IndexCounts(), CAREFUL)
 
 
 class TestOutput:
@@ -100,27 +105,12 @@ class TestOutput:
         pieces = [printed[start : start + length] for start in range(0, len(printed), length)]
         found = [blob for piece in pieces for blob in reader.feed(piece)]
         assert found == [
-            Blob(5, b"a\n\0b\n"),
-            Blob(0, b""),
-            Blob(None, None),
-            Blob(9, None),
-            Blob(1, b"x"),
+            (5, b"a\n\0b\n"),
+            (0, b""),
+            (None, None),
+            (9, None),
+            (1, b"x"),
         ]
-
-    def test_commits_come_to_what_is_different_at_their_ends(self) -> None:
-        def commit(*changes: FileChange) -> LoggedCommit:
-            return LoggedCommit(BLOB, None, 0, "", "", list(changes))
-
-        one, two = "1" * 40, "2" * 40
-        removed, changed = output.net_difference(
-            [
-                commit(FileChange(b"a", None, one), FileChange(b"b", one, None), FileChange(b"c", one, two)),
-                commit(FileChange(b"a", one, None), FileChange(b"c", two, None), FileChange(b"d", None, one)),
-                commit(FileChange(b"b", None, two, "100755"), FileChange(b"d", one, two)),
-            ]
-        )
-        assert removed == [b"c"]
-        assert sorted(changed) == [TreeEntry(b"b", "100755", two), TreeEntry(b"d", "100644", two)]
 
     def test_follows_the_branch_that_upstream_calls_head(self) -> None:
         printed = f"ref: refs/heads/trunk\tHEAD\n{BLOB}\tHEAD\n{BLOB}\trefs/heads/trunk\n".encode()

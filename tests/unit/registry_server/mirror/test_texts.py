@@ -8,9 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from registry_server.history.schemas import FileChange, LoggedCommit
 from registry_server.mirror.errors import RepositoryBroken
-from registry_server.mirror.rules.output import tree_of
 from registry_server.mirror.schemas import MirrorSettings, TreeEntry
 from registry_server.mirror.store.printing import Printing, Read, open_pipe
 from registry_server.mirror.store.texts import BlobTexts
@@ -86,23 +84,6 @@ class TestTake:
             await printing.take(_refuse)
         await printing.settle()
         os.close(ours)
-
-
-class TestTreeOf:
-    def test_is_what_all_commits_come_to_in_the_order_of_paths(self) -> None:
-        def commit(*changes: FileChange) -> LoggedCommit:
-            return LoggedCommit(ONE, None, 0, "", "", list(changes))
-
-        commits = [
-            commit(FileChange(b"b", None, ONE), FileChange(b"a", None, ONE), FileChange(b"c", None, ONE)),
-            commit(FileChange(b"b", ONE, TWO, "100755"), FileChange(b"c", ONE, None)),
-            commit(FileChange(b"aa", None, THREE)),
-        ]
-        assert tree_of(commits) == [
-            TreeEntry(b"a", "100644", ONE),
-            TreeEntry(b"aa", "100644", THREE),
-            TreeEntry(b"b", "100755", TWO),
-        ]
 
 
 def _first(read: Callable[[], bytes]) -> bytes:

@@ -1,0 +1,1 @@
+"""A process that reads registry objects beside the one that stores them."""

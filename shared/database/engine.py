@@ -24,7 +24,7 @@ from sqlalchemy.util.concurrency import in_greenlet
 
 from shared.database.closing import ClosingConnection, connected
 from shared.database.direct import TRUSTED_SECONDS, Direct
-from shared.database.large import take_room_back
+from shared.database.large import Settling
 from shared.database.transaction import transaction
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ class Database:
     _writing: async_sessionmaker[AsyncSession]
     _reading: async_sessionmaker[AsyncSession]
     _direct: Direct | None = None
+    _settling: Settling | None = None
 
     @property
     def dialect(self) -> Literal["sqlite", "postgresql"]:
@@ -110,6 +111,8 @@ class Database:
         """Close every connection."""
         if self._direct is not None:
             await self._direct.close()
+        if self._settling is not None:
+            await self._settling.ended()
         await self.reader.dispose()
         if self.writer is not self.reader:
             await self.writer.dispose()
@@ -136,6 +139,7 @@ def open_database(settings: DatabaseSettings) -> Database:
             else reader,
             expire_on_commit=False,
         ),
+        _settling=Settling(writer, url.database or "") if reader is not writer else None,
         _direct=Direct(writer, settings.pool_size // _POOL_FOR_ONE_KEPT) if reader is writer else None,
     )
 
@@ -224,8 +228,6 @@ def _sqlite_engine(url: URL, *, begin: str, connections: int, read_only: bool) -
         if read_only:
             cursor.execute("PRAGMA query_only = ON")
         cursor.close()
-
-    take_room_back(engine)
 
     @event.listens_for(engine.sync_engine, "begin")
     def _begin(connection: Connection) -> None:

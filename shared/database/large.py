@@ -1,7 +1,10 @@
-"""Transactions that write much, on SQLite: room for what they change, until they have ended."""
+"""Transactions that write much, on SQLite: room for what they change until their connection is given back."""
 
 from __future__ import annotations
 
+import asyncio
+import sqlite3
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import event
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
 _LARGE = "routeloom.large"
 #: KiB of pages in memory; SQLite's own 2 MiB would be written, read and written again.
 _ROOM = 16_384
-#: The last of them waits for the next commit, which is small.
+#: What the transaction wrote goes from the log into the database afterwards.
 _LARGE_PRAGMAS = (f"PRAGMA cache_size = -{_ROOM}", "PRAGMA wal_autocheckpoint = 0")
 _USUAL_PRAGMAS = ("PRAGMA cache_size = -2000", "PRAGMA shrink_memory", "PRAGMA wal_autocheckpoint = 1000")
 
@@ -26,13 +29,32 @@ async def make_room(session: AsyncSession) -> None:
             await connection.exec_driver_sql(pragma)
 
 
-def take_room_back(engine: AsyncEngine) -> None:
-    """Have the engine's connections as they were, whatever became of the transaction."""
+class Settling:
+    """Puts things back after each large transaction of an engine, whatever became of it."""
 
-    @event.listens_for(engine.sync_engine, "checkin")
-    def _restore(connection: Any, record: Any) -> None:
-        if connection is not None and record.info.pop(_LARGE, False):
-            cursor = connection.cursor()
-            for pragma in _USUAL_PRAGMAS:
-                cursor.execute(pragma)
-            cursor.close()
+    def __init__(self, engine: AsyncEngine, file: str) -> None:
+        """Look at each connection that is given back."""
+        self._file = file
+        self._running: set[asyncio.Task[None]] = set()
+        event.listen(engine.sync_engine, "checkin", self._given_back)
+
+    def _given_back(self, connection: Any, record: Any) -> None:
+        if connection is None or not record.info.pop(_LARGE, False):
+            return
+        cursor = connection.cursor()
+        for pragma in _USUAL_PRAGMAS:
+            cursor.execute(pragma)
+        cursor.close()
+        task = asyncio.get_running_loop().create_task(asyncio.to_thread(self._empty_log))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    def _empty_log(self) -> None:
+        """Spare the next small transaction the work; readers and writers go on meanwhile."""
+        with suppress(sqlite3.Error), closing(sqlite3.connect(self._file)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    async def ended(self) -> None:
+        """Wait until all is put back."""
+        if self._running:
+            await asyncio.wait(self._running)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from registry_server.history.service import HistoryIndex
@@ -17,8 +18,8 @@ from registry_server.objects.schemas import IndexCounts
 from registry_server.objects.service import GRAMMAR_VERSION, Chunks, ObjectIndex, Parsed
 from shared.database import make_room
 
-#: Brings the index to where the plan wants it, from what it held before.
-_Change = Callable[[ObjectIndex, IndexCounts], Awaitable[IndexCounts]]
+#: Brings the index to where the plan wants it, in this session's transaction, from what it held before.
+_Change = Callable[[Any, IndexCounts], Awaitable[IndexCounts]]
 #: The sync with this number.
 _Numbered = Callable[[int], SyncRead]
 
@@ -27,7 +28,7 @@ class Rewritten(Exception):
     """Upstream's line is another one than that which was applied."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Applying:
     """One plan that is carried out."""
 
@@ -35,12 +36,14 @@ class Applying:
     plan: SyncPlan
     line: asyncio.Task[Line]
     force: bool
+    #: The line, once it is in the history.
+    _told: Line | None = field(init=False, default=None)
 
     async def change(self, files: Chunks, reached: int, numbered: _Numbered) -> tuple[SyncRead, IndexCounts]:
         """Read anew what the plan touches. Raises SyncHeld, SyncRunning, or Rewritten."""
 
-        def change(index: ObjectIndex, before: IndexCounts) -> Awaitable[IndexCounts]:
-            return index.apply(before, self.plan.touched, files)
+        def change(session: Any, before: IndexCounts) -> Awaitable[IndexCounts]:
+            return ObjectIndex.within(session).apply(before, self.plan.touched, files)
 
         return await self._apply(change, reached, numbered)
 
@@ -49,48 +52,54 @@ class Applying:
     ) -> tuple[SyncRead, IndexCounts]:
         """Hold nothing but what was parsed. Raises SyncHeld, or SyncRunning."""
 
-        def change(index: ObjectIndex, _before: IndexCounts) -> Awaitable[IndexCounts]:
-            return index.replace_all(parsed)
+        async def change(session: Any, _before: IndexCounts) -> IndexCounts:
+            await make_room(session)
+            return await ObjectIndex.within(session).replace_all(self._between(session, parsed))
 
         return await self._apply(change, reached, numbered)
 
     async def _apply(
         self, change: _Change, reached: int, numbered: _Numbered
     ) -> tuple[SyncRead, IndexCounts]:
-        service, plan = self.service, self.plan
-        async with service.database.transaction() as session:
+        plan = self.plan
+        async with self.service.database.transaction() as session:
             repository = MirrorRepository(session)
             state = await repository.lock()
             if (state.commit, state.version) != (plan.base, plan.version):
                 raise SyncRunning("Another process has synced meanwhile.")
-            full = plan.mode is SyncMode.FULL
-            if full:
-                await make_room(session)
-            # While files are parsed SQLite has nothing to do; PostgreSQL has more to do than whoever parses.
-            first = full and service.database.dialect == "sqlite"
-            told = await self._remember(session) if first else None
             counts = await self._index(session, IndexCounts(**state.counts), change)
-            told = told or await self._remember(session)
+            line = await self._remembered(session)
             # Never below a version that the tier has reached, even if this database was restored.
             sync = numbered(max(state.last_sync, reached + 1))
-            await repository.advance(self._reached(told, sync, counts), sync, service.settings.history)
+            reached_now = self._reached(line, sync, counts)
+            await repository.advance(reached_now, sync, self.service.settings.history)
         return sync, counts
 
-    async def _remember(self, session: Any) -> Line:
-        """Put the new commits into the history. Raises Rewritten where they do not build on the old one."""
-        told, plan = await self.line, self.plan
-        known = plan.mode is SyncMode.FULL or plan.base is None or told.base == plan.base
-        if not known and not await self.service.upstream.is_ancestor(plan.base or "", plan.commit):
-            raise Rewritten
-        await HistoryIndex.within(session).extend(told.base, told.commits)
-        return told
+    async def _between(self, session: Any, parsed: Parsed) -> Parsed:
+        """What was parsed, and between two parts the history, as soon as git has told it."""
+        async with aclosing(parsed):
+            async for rows in parsed:
+                if self.line.done():
+                    await self._remembered(session)
+                yield rows
+
+    async def _remembered(self, session: Any) -> Line:
+        """The new commits, put into the history. Raises Rewritten where they do not build on the old one."""
+        if self._told is None:
+            told, plan = await self.line, self.plan
+            known = plan.mode is SyncMode.FULL or plan.base is None or told.base == plan.base
+            if not known and not await self.service.upstream.is_ancestor(plan.base or "", plan.commit):
+                raise Rewritten
+            await HistoryIndex.within(session).extend(told.base, told.commits)
+            self._told = told
+        return self._told
 
     async def _index(self, session: Any, before: IndexCounts, change: _Change) -> IndexCounts:
         """The index as the plan wants it. Raises SyncHeld."""
-        index, settings = ObjectIndex.within(session), self.service.settings
+        settings = self.service.settings
         weighed = not self.force and is_to_be_weighed(self.plan, before, settings)
         had = await self._weight(session) if weighed else None
-        counts = await change(index, before)
+        counts = await change(session, before)
         more = losses(had, await self._weight(session)) if had else ()
         reason = doubt(before, counts, settings, more)
         if reason and not self.force:

@@ -45,16 +45,15 @@ class Base(DeclarativeBase):
     type_annotation_map = ANNOTATIONS
 
 
-def trigrams(name: str, column: str | ColumnElement[str]) -> Index:
+def trigrams(name: str, column: str) -> Index:
     """An index for searches inside a text, on PostgreSQL alone.
 
-    Of a column that is also looked up whole, give an expression: PostgreSQL takes this index for equality as
-    well, which costs milliseconds a name where a plain index costs microseconds.
+    Not of a column that is also looked up whole: PostgreSQL takes this index for equality as well, which
+    costs milliseconds a name where a plain index costs microseconds.
     """
-    named = column if isinstance(column, str) else column.label("searched")
-    operators = {column if isinstance(column, str) else "searched": "gin_trgm_ops"}
+    operators = {column: "gin_trgm_ops"}
     return Index(
-        name, named, postgresql_using="gin", postgresql_ops=operators, info={ONLY_ON: "postgresql"}
+        name, column, postgresql_using="gin", postgresql_ops=operators, info={ONLY_ON: "postgresql"}
     ).ddl_if(dialect="postgresql")
 
 

@@ -6,7 +6,7 @@ than the whole load.
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Index, Integer, LargeBinary, column, func, text
+from sqlalchemy import BigInteger, Index, Integer, LargeBinary, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from registry_server.tables import Base, trigrams
@@ -27,7 +27,6 @@ class ObjectRow(Base):
             sqlite_where=text("asn IS NOT NULL"),
             postgresql_where=text("asn IS NOT NULL"),
         ),
-        trigrams("ix_objects_folded_trigrams", func.lower(column("folded"))),
     )
 
     id: Mapped[int] = mapped_column(_ROW_ID, primary_key=True, autoincrement=False)
@@ -106,7 +105,7 @@ class NetworkRow(Base):
 
 
 class TextRow(Base):
-    """What people search an object by, in small letters; keys and proofs are left out."""
+    """What people search an object by, in small letters: its key and its values, but no proofs."""
 
     __tablename__ = "object_texts"
     __table_args__ = (trigrams("ix_object_texts_body_trigrams", "body"),)

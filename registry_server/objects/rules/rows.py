@@ -59,7 +59,7 @@ def _store_plain(rows: IndexRows, file: FileVersion, ident: int) -> bool:
     if routes or network is not None:
         _store_blocks(rows, ident, network, routes)
     title = "" if shape.title is None else values[shape.title]
-    title, body = as_stored(title, shape.searching(values))
+    title, body = as_stored(title, folded, shape.searching(values))
     rows.texts += (ident, title, body)
     return True
 
@@ -92,6 +92,8 @@ def _store_object(
         rows.plain += (ident, path, object_class, found.key, folded, file.blob, raw)
     else:
         rows.objects += (ident, path, object_class, found.key, folded, file.blob, raw, indexed, found.asn)
+    # What has an error is found by its key alone.
+    rows.texts += (ident, *searched_text(object_class, folded, found.lines if indexed else ()))
     if indexed:
         _derive(rows, found, ident)
     return list(found.problems)
@@ -102,7 +104,6 @@ def _derive(rows: IndexRows, found: RegistryObject, ident: int) -> None:
     for position, (attribute, target, shown, line) in enumerate(found.references):
         rows.references += (ident, position, attribute, target, shown, line, classes[attribute])
     _store_blocks(rows, ident, found.network, found.routes)
-    rows.texts += (ident, *searched_text(found.object_class, found.lines))
 
 
 def _store_blocks(

@@ -37,8 +37,8 @@ def is_searched(object_class: str, name: str) -> bool:
     return name not in _NOT_SEARCHED[object_class]
 
 
-def searched_text(object_class: str, lines: Iterable[tuple[str, str]]) -> tuple[str, str]:
-    """The name as written, and the text in small letters, a line for each line of the object."""
+def searched_text(object_class: str, folded: str, lines: Iterable[tuple[str, str]]) -> tuple[str, str]:
+    """The name as written, and in small letters the key and a line for each line of the object."""
     wanted = title_of(object_class)
     skipped = _NOT_SEARCHED[object_class]
     title, found = "", []
@@ -47,9 +47,9 @@ def searched_text(object_class: str, lines: Iterable[tuple[str, str]]) -> tuple[
             title = value
         if name not in skipped:
             found.append(value)
-    return as_stored(title, found)
+    return as_stored(title, folded, found)
 
 
-def as_stored(title: str, values: Iterable[str]) -> tuple[str, str]:
-    """Title and searched values as they are stored."""
-    return title[:_LONGEST_TITLE], "\n".join(values)[:_LONGEST].lower()
+def as_stored(title: str, folded: str, values: Iterable[str]) -> tuple[str, str]:
+    """Title, and the key with the searched values, as they are stored."""
+    return title[:_LONGEST_TITLE], "\n".join((folded, *values))[:_LONGEST].lower()

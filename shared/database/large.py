@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from contextlib import closing, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import event
@@ -34,7 +35,7 @@ class Settling:
 
     def __init__(self, engine: AsyncEngine, file: str) -> None:
         """Look at each connection that is given back."""
-        self._file = file
+        self._uri = f"{Path(file).absolute().as_uri()}?mode=rw"
         self._running: set[asyncio.Task[None]] = set()
         event.listen(engine.sync_engine, "checkin", self._given_back)
 
@@ -51,7 +52,7 @@ class Settling:
 
     def _empty_log(self) -> None:
         """Spare the next small transaction the work; readers and writers go on meanwhile."""
-        with suppress(sqlite3.Error), closing(sqlite3.connect(self._file)) as connection:
+        with suppress(sqlite3.Error), closing(sqlite3.connect(self._uri, uri=True)) as connection:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     async def ended(self) -> None:

@@ -33,10 +33,11 @@ _SETTINGS = (
     "core.fsmonitor=false",
     "-c",
     "fetch.recurseSubmodules=false",
-    # Of trees that were read; more than this is slower, as memory that is new costs more than to read again.
-    "-c",
-    "core.deltaBaseCacheLimit=16m",
 )
+#: For commands that read each tree once, and so need few of what these were made of again: memory that is new
+#: costs more than that.
+_ONCE = ("-c", "core.deltaBaseCacheLimit=16m")
+_READING_ONCE = frozenset({"diff-tree", "ls-tree"})
 #: Memory of glibc by the huge page: to get it by the small one is half of what git takes for large trees.
 _MEMORY = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=8388608"
 _STDERR_BYTES = 65_536
@@ -141,6 +142,7 @@ class Git:
             return await asyncio.create_subprocess_exec(
                 "git",
                 *_SETTINGS,
+                *(_ONCE if arguments[0] in _READING_ONCE else ()),
                 *arguments,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=output,

@@ -2,8 +2,7 @@
 
 import asyncio
 import io
-import os
-import signal
+import sys
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -26,6 +25,18 @@ FILES += [
     ),
     FileVersion(b"data/mntner/\xff", "120000", "d" * 40, None, Problem(ProblemCode.NOT_A_FILE, None, "y")),
 ]
+#: Tells the number of its process, which is busy, and waits for ever.
+OWNER = """
+import time
+from registry_server.objects.schemas import FileVersion
+from registry_server.objects.store.beside import ParsingProcess
+process = ParsingProcess()
+process.begin()
+for _ in range(20):
+    process.send(1, [FileVersion(b"data/mntner/FOO-MNT", "100644", "", b"mntner: FOO-MNT\\n")] * 20)
+print(process._process.pid, flush=True)
+time.sleep(60)
+"""
 Chunks = AsyncGenerator[Sequence[FileVersion], None]
 
 
@@ -125,7 +136,7 @@ class TestParsedBeside:
         with pytest.raises(ParserLost):
             async with parsed_beside(endless(), 1) as parsed:
                 async for _ in parsed:
-                    os.kill(started[0]._process.pid, signal.SIGKILL)
+                    started[0]._process.kill()
 
     async def test_tells_that_there_was_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("sys.executable", "/nonexistent/python")
@@ -163,3 +174,17 @@ class TestParsedBeside:
             assert b"hidden" not in known
             async for _ in parsed:
                 pass
+
+    async def test_the_process_ends_when_we_are_killed(self) -> None:
+        owner = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", OWNER, stdout=asyncio.subprocess.PIPE, start_new_session=True
+        )
+        try:
+            assert owner.stdout is not None
+            pid = int(await owner.stdout.readline())
+            process = Path(f"/proc/{pid}/cmdline")
+            assert b"registry_server.objects.store.parser" in process.read_bytes()
+        finally:
+            owner.kill()
+            await owner.wait()
+        await wait_until(lambda: not process.exists() or not process.read_bytes())

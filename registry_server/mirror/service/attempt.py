@@ -99,14 +99,16 @@ class Attempt:
     ) -> tuple[SyncRead, IndexCounts]:
         """Find out what is new, and apply it: all of it where the line was rewritten."""
         base = state.commit if state.grammar == GRAMMAR_VERSION else None
-        try:
-            return await self._brought(state, tip, base, known)
-        except Rewritten:
-            return await self._brought(state, tip, None, known)
-        except ParserLost:
-            log.warning("registry_parser_lost")
-            self.alone = True
-            return await self._brought(state, tip, base, known)
+        while True:
+            try:
+                return await self._brought(state, tip, base, known)
+            except Rewritten:
+                base = None
+            except ParserLost:
+                if self.alone:
+                    raise
+                log.warning("registry_parser_lost")
+                self.alone = True
 
     async def _brought(
         self, state: Standing, tip: RemoteTip, base: str | None, known: str | None

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
+from pathlib import Path
 
 from registry_server.objects.rules.rows import index_rows
 from registry_server.objects.schemas import FileVersion, IndexRows
@@ -18,7 +19,9 @@ from shared.kernel.tasks import end
 _PIPE_BYTES = 1 << 20
 #: So many results wait at most for whoever stores them.
 _AHEAD = 4
-_OURS = "ROUTELOOM_"
+#: All that it may need to run at all; whatever else we were told is no business of its.
+_ENVIRONMENT = ("LD_LIBRARY_PATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
+_PACKAGES = Path(__file__).parents[3]
 
 
 class ParserLost(Exception):
@@ -30,8 +33,8 @@ class ParsingProcess:
 
     def __init__(self) -> None:
         """Begin it. Raises ParserLost."""
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
-        environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+        environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+        environment["PYTHONPATH"] = str(_PACKAGES)
         command = [sys.executable, "-S", "-P", "-m", "registry_server.objects.store.parser"]
         try:
             self._process = subprocess.Popen(  # noqa: S603 - a command of ours

@@ -168,7 +168,8 @@ class TestParsedBeside:
     async def test_the_process_knows_no_secrets(
         self, monkeypatch: pytest.MonkeyPatch, started: list[ParsingProcess]
     ) -> None:
-        monkeypatch.setenv("ROUTELOOM_REGISTRY_MIRROR__WEBHOOK_SECRET", "hidden")
+        for name in ("ROUTELOOM_REGISTRY_MIRROR__WEBHOOK_SECRET", "REDIS_URL"):
+            monkeypatch.setenv(name, "hidden")
         async with parsed_beside(in_chunks(5), 1) as parsed:
             known = Path(f"/proc/{started[0]._process.pid}/environ").read_bytes()
             assert b"hidden" not in known

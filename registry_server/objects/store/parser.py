@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from typing import IO
 
@@ -25,4 +26,7 @@ def main(files: IO[bytes], found: IO[bytes]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.stdin.buffer, sys.stdout.buffer)
+    try:
+        main(sys.stdin.buffer, sys.stdout.buffer)
+    except (BrokenPipeError, EOFError):
+        os._exit(1)  # whoever began us was killed, and nobody is there to be told

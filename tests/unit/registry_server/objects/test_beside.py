@@ -176,16 +176,20 @@ class TestParsedBeside:
             async for _ in parsed:
                 pass
 
-    async def test_the_process_ends_when_we_are_killed(self) -> None:
+    async def test_the_process_ends_without_a_word_when_we_are_killed(self) -> None:
         owner = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", OWNER, stdout=asyncio.subprocess.PIPE, start_new_session=True
+            sys.executable, "-c", OWNER, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
         )
+        assert owner.stdout is not None
+        assert owner.stderr is not None
         try:
-            assert owner.stdout is not None
             pid = int(await owner.stdout.readline())
             process = Path(f"/proc/{pid}/cmdline")
             assert b"registry_server.objects.store.parser" in process.read_bytes()
         finally:
             owner.kill()
             await owner.wait()
+        # Both write there, so it ends with the last of them.
+        async with asyncio.timeout(10):
+            assert await owner.stderr.read() == b""
         await wait_until(lambda: not process.exists() or not process.read_bytes())

@@ -270,7 +270,9 @@ async def main() -> int:
         plain = Bench(directory, upstream, f"sqlite:///{directory}/registry.db", None)
         good = await measure(plain, "SQLite, no tier")
         memory = resident(plain)
-        print(f"memory of a server: {memory} MiB, of its libraries alone {libraries()} MiB", flush=True)
+        verdict = "met" if memory <= MEMORY_GOAL else "missed"
+        print(f"memory of a server: {memory} MiB, of its libraries alone {libraries()} MiB", end="")
+        print(f"   goal of {MEMORY_GOAL} MiB {verdict}", flush=True)
         with (
             postgres_server(directory / "pg", settings={}) as postgres,
             redis_server(directory / "redis") as redis,

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from registry_server.objects.rules.classes import CLASSES, fold
-from registry_server.objects.rules.numbers import parse_asn
+from registry_server.objects.rules.numbers import PrefixRefused, parse_asn, parse_prefix
+from registry_server.objects.schemas import ProblemCode
 from registry_server.snapshot.schemas.content import Snapshot
 from registry_server.whois.errors import QueryRefused
 from registry_server.whois.rules.addresses import Reach, about_text, filed, read_block
@@ -75,7 +76,7 @@ class Ripe:
             found = [entry for entry in found if entry.object_class in asked.classes]
         render = key_text_of if asked.keys_only else text_of
         texts = (without_referrals(render(entry)) for entry in found)
-        return self._banner() + (joined(texts, self.settings.answer_bytes) or _NOTHING) + _END
+        return self._banner() + (joined(texts, self.settings.answer_bytes) or _nothing(text)) + _END
 
     def _find(self, asked: _Asked, text: str) -> Iterable[int]:
         if asked.inverse is not None:
@@ -112,6 +113,16 @@ class Ripe:
         if query == "types":
             return "\n".join(sorted(CLASSES)).encode()
         raise QueryRefused(f"Unrecognised parameter: {query}")
+
+
+def _nothing(text: str) -> bytes:
+    """What to say where nothing is found: with the reason, where it is a slip of the pen."""
+    try:
+        parse_prefix(text)
+    except PrefixRefused as refusal:
+        if refusal.code is ProblemCode.HOST_BITS:
+            return _NOTHING + f"\n%  {text}: {refusal.detail}".encode()
+    return _NOTHING
 
 
 def _read(components: list[str], settings: WhoisSettings, session: Session) -> _Asked:

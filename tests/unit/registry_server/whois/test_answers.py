@@ -373,6 +373,15 @@ class TestRipe:
     def test_says_when_there_is_nothing(self, question: str) -> None:
         assert ask(question).endswith(b"\n\n" + NOTHING + END)
 
+    @pytest.mark.parametrize(
+        ("question", "block"),
+        [("10.99.0.1/24", b"10.99.0.0/24"), ("-T route fd99::1/48", b"fd99::/48")],
+    )
+    def test_says_why_a_block_that_is_none_is_not_found(self, question: str, block: bytes) -> None:
+        asked = question.rsplit(maxsplit=1)[-1].encode()
+        reason = b"\n%%  %s: bits are set behind the length; the block is %s" % (asked, block)
+        assert ask(question).endswith(b"\n\n" + NOTHING + reason + END)
+
     def test_shows_only_key_and_members_where_that_is_asked(self) -> None:
         assert ask("-K AS-TEST").split(b"\n\n", 1)[1] == (
             b"as-set: AS-TEST\nmembers: AS4242429901\nmembers: AS-SUB\nmembers: AS-GONE" + END

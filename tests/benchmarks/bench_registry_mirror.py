@@ -41,7 +41,7 @@ from shared.web.logs import LogFormat, configure_logs
 
 OBJECTS, COMMITS = int(os.environ.get("BENCH_OBJECTS", "20000")), 300
 FULL_GOAL, STEP_GOAL, MEMORY_GOAL = 5.0, 0.050, 120
-ROUNDS, REQUESTS, CONNECTIONS = 3, 400, 8
+ROUNDS, REQUESTS, CONNECTIONS = 6, 400, 8
 STEPS = (1, 20)
 INDEX = ("objects", "object_references", "routes", "networks", "object_texts", "problems", "filter_files")
 HISTORY = ("commits", "object_changes")

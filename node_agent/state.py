@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import fcntl
 import os
+import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -24,9 +25,12 @@ from node_agent.errors import AgentAlreadyRunning, StateDirectoryUnusable
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from typing import TextIO
 
 _PRIVATE_DIRECTORY = 0o700
 _PRIVATE_FILE = 0o600
+_TRIES = 10
+_PAUSE_SECONDS = 0.02
 _OWN_FILES = frozenset(
     {
         *("identity.key", "agent-token", "agent.lock", "agent.log", "registration", "node-id"),
@@ -136,14 +140,24 @@ def locked(directory: Path, purpose: str = "") -> Iterator[None]:
     except OSError as error:
         raise StateDirectoryUnusable(f"{path} cannot be opened: {error.strerror}.") from error
     with os.fdopen(descriptor, "r+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise AgentAlreadyRunning(f"Another agent runs on {directory}.") from None
+        if not _take(file):
+            raise AgentAlreadyRunning(f"Another agent runs on {directory}.")
         file.truncate()
         file.write(f"{os.getpid()} {purpose}\n")
         file.flush()
         yield
+
+
+def _take(file: TextIO) -> bool:
+    """Whether the lock could be had: whoever asks for its holder has it for a moment too."""
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return True
+    return False
 
 
 def lock_holder(directory: Path) -> Holder | None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import stat
+import threading
 from pathlib import Path
 from uuid import UUID
 
@@ -56,6 +57,24 @@ class TestFiles:
 
 
 class TestLock:
+    def test_is_had_while_others_ask_who_holds_it(self, tmp_path: Path) -> None:
+        (tmp_path / "agent.lock").touch()
+        ended = threading.Event()
+
+        def ask() -> None:
+            while not ended.wait(0.0005):
+                state.lock_holder(tmp_path)
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        try:
+            for _ in range(300):
+                with state.locked(tmp_path):
+                    pass
+        finally:
+            ended.set()
+            asking.join()
+
     def test_is_held_by_one_and_names_its_purpose(self, tmp_path: Path) -> None:
         assert state.lock_holder(tmp_path) is None
         with state.locked(tmp_path, "1.0 http://control.example"):

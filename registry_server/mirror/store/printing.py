@@ -6,14 +6,13 @@ A pipe that holds a megabyte, taken in one go, costs a fraction of the same byte
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from datetime import timedelta
 from typing import Any, TypeVar
 
-PIPE_BYTES = 1 << 20
+from shared.kernel.pipes import WIDE_BYTES, widen
+
 Result = TypeVar("Result")
 #: Gives what was printed next, and nothing at the end.
 Read = Callable[[], bytes]
@@ -22,9 +21,7 @@ Read = Callable[[], bytes]
 def open_pipe() -> tuple[int, int]:
     """The ends to read and to write."""
     ours, theirs = os.pipe()
-    with suppress(AttributeError, OSError):
-        # Linux alone has wider pipes, and not for everybody.
-        fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+    widen(theirs)
     return ours, theirs
 
 
@@ -77,7 +74,7 @@ class Printing:
         self._stop()
 
     def _read(self) -> bytes:
-        return os.read(self._descriptor, PIPE_BYTES)
+        return os.read(self._descriptor, WIDE_BYTES)
 
 
 async def _at_once() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
 import subprocess
 import sys
@@ -14,9 +13,9 @@ from pathlib import Path
 from registry_server.objects.rules.rows import index_rows
 from registry_server.objects.schemas import FileVersion, IndexRows
 from registry_server.objects.store.messages import pack_files, read, unpack_rows, write
+from shared.kernel.pipes import widen
 from shared.kernel.tasks import end
 
-_PIPE_BYTES = 1 << 20
 #: So many results wait at most for whoever stores them.
 _AHEAD = 4
 #: All that it may need to run at all; whatever else we were told is no business of its.
@@ -35,6 +34,7 @@ class ParsingProcess:
         """Begin it. Raises ParserLost."""
         environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
         environment["PYTHONPATH"] = str(_PACKAGES)
+        # Without what is installed: it needs none of that, and a start that looks for it takes longer.
         command = [sys.executable, "-S", "-P", "-m", "registry_server.objects.store.parser"]
         try:
             self._process = subprocess.Popen(  # noqa: S603 - a command of ours
@@ -47,9 +47,7 @@ class ParsingProcess:
         except OSError as error:
             raise ParserLost from error
         for pipe in (self._process.stdin, self._process.stdout):
-            with suppress(AttributeError, OSError):
-                # Linux alone has wider pipes, and not for everybody.
-                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)  # type: ignore[arg-type]
+            widen(pipe.fileno())  # type: ignore[union-attr]
 
     def begin(self) -> None:
         """Wait until it has begun. Raises ParserLost."""
